@@ -1,0 +1,193 @@
+"""What a turn needs from the house, as protocols: the store and the engine satisfy them.
+
+`memory.py` beside this file has in-memory ones for library use. One set of ports belongs to one
+attempt at one run; when a newer attempt has begun (the fence moved), every write raises `Stale`.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+import msgspec
+
+from silu.types.capabilities import Resolution
+from silu.types.facts import DeltaData, DoneReason, FactData, Mode, RunStatus, TokenCount
+from silu.types.levels import LevelChoice
+from silu.types.parts import BlobRef, Message
+from silu.types.todos import Plan, Todo
+from silu.types.usage import Usage
+
+
+class Stale(Exception):
+    """A newer attempt at this run exists: stop at once, write nothing more."""
+
+
+class Epoch(msgspec.Struct, kw_only=True):
+    """The stretch of a session within which the sent prefix only grows.
+
+    `system` and `tools_json` are kept as sent, byte for byte; `tag` is the session's notice tag;
+    `first_message` is the id of the first message that belongs to it.
+    """
+
+    id: str
+    number: int
+    reason: Literal["first", "compaction", "model", "tools", "fork"]
+    model: str
+    system: str
+    tools_json: str
+    tag: str
+    first_message: str | None
+
+
+class SessionState(msgspec.Struct, kw_only=True):
+    """A session as a turn finds it; `level` and `model` are those of `mode`.
+
+    `level_source` is who chose the level (`session` or `model`).
+    """
+
+    id: str
+    model: str
+    mode: Mode
+    level: LevelChoice
+    level_source: Literal["session", "agent", "model"]
+    workspace: Path
+    language: str = "en"
+    max_tokens: int | None = None
+    temperature: float | None = None
+    top_p: float | None = None
+
+
+class CallRecord(msgspec.Struct, kw_only=True):
+    """One model call for the inspector: the bytes sent (secrets masked), timing, outcome.
+
+    Times are milliseconds; `first_*_ms` count from when the request was sent.
+    """
+
+    attempt: int
+    model: str
+    resolution: Resolution
+    url: str
+    headers: dict[str, str]
+    body: str
+    dropped: list[dict[str, Any]]
+    usage: Usage
+    finish_reason: str | None
+    raw_finish: str | None
+    error: str | None
+    started_at: int
+    first_byte_ms: int | None
+    first_thinking_ms: int | None
+    first_text_ms: int | None
+    duration_ms: int | None
+    cost: float | None
+
+
+class TurnState(msgspec.Struct, kw_only=True):
+    """All that a turn starts from, also after a restart.
+
+    `history` is oldest first and ends with the person's message or, when the run is resumed,
+    with the messages of its finished steps. `steps_done` counts those; `attempt` is the last
+    used attempt number. `open_calls` are calls of the last finished step without a result:
+    `proposed` (not begun), `started` (began, outcome unknown).
+    """
+
+    run_id: str
+    user_message_id: str | None
+    session: SessionState
+    history: list[Message]
+    todos: list[Todo]
+    plan: Plan | None
+    epoch: Epoch | None
+    steps_done: int = 0
+    attempt: int = 0
+    turn_level: LevelChoice | None = None
+    open_calls: dict[str, Literal["proposed", "started"]] = {}
+    spent: TokenCount | None = None
+
+
+class Journal(Protocol):
+    """The durable side of a turn. Every method returns after its transaction committed;
+    `facts` become durable in that same transaction and are sent after it."""
+
+    async def load(self) -> TurnState: ...
+
+    async def start_epoch(self, epoch: Epoch) -> None: ...
+
+    async def put_message(
+        self,
+        message: Message,
+        *,
+        step: int,
+        attempt: int,
+        final: bool,
+        facts: Sequence[FactData] = (),
+    ) -> None:
+        """Write the message of a step as far as it got: its closed parts replace its deltas.
+
+        `final` ends the step's model call; the message then has its continuity too.
+        """
+        ...
+
+    async def end_step(
+        self, step: int, *, call: CallRecord, facts: Sequence[FactData] = ()
+    ) -> None:
+        """Record a finished model call: usage, cost and the inspector's row."""
+        ...
+
+    async def tool_started(self, call_id: str, *, facts: Sequence[FactData] = ()) -> None:
+        """Durable before the tool acts."""
+        ...
+
+    async def tool_finished(
+        self, message: Message, *, step: int, facts: Sequence[FactData] = ()
+    ) -> None:
+        """Write a `tool` message with results; their calls are finished."""
+        ...
+
+    async def put_todos(self, todos: list[Todo], *, by: str, facts: Sequence[FactData]) -> None: ...
+
+    async def mark_refused(self, message_id: str, part: str | None, endpoint: str) -> None: ...
+
+    async def set_title(self, title: str) -> None: ...
+
+    async def finish(
+        self,
+        status: RunStatus,
+        *,
+        reason: DoneReason | None,
+        facts: Sequence[FactData],
+    ) -> None:
+        """End the run; `facts` ends with its `Done`."""
+        ...
+
+
+class Events(Protocol):
+    """The live side of a turn: never blocks, keeps order with the journal's facts."""
+
+    def delta(self, data: DeltaData) -> None: ...
+
+    def fact(self, data: FactData) -> None:
+        """Queue a fact: it becomes durable and is sent within the flusher's next transaction."""
+        ...
+
+
+class Runs(Protocol):
+    """What people say to a running turn; read before each model call."""
+
+    def level(self) -> LevelChoice | None:
+        """A level set since the run began, else `None`."""
+        ...
+
+    def mode(self) -> Mode: ...
+
+    def take_steering(self) -> list[str]: ...
+
+    def cancelled(self) -> bool: ...
+
+    async def wait_cancelled(self) -> None: ...
+
+
+class Blobs(Protocol):
+    async def put(self, data: bytes, *, media_type: str, name: str | None = None) -> BlobRef: ...
+
+    async def get(self, ref: BlobRef) -> bytes: ...
