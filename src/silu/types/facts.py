@@ -2,8 +2,8 @@
 
 A *fact* is numbered by the store in the transaction that makes it durable, and sent after that
 commit. A *delta* is sent at once and has no number. The structs below are the `data` of a frame;
-`FACTS` maps the frame's `type` to its struct. Fields that may be absent have a default and are left out
-when unset; all others are always present, `null` when unknown.
+`FACTS` maps the frame's `type` to its struct. Fields that may be absent have a default and are
+left out when unset; all others are always present, `null` when unknown.
 """
 
 from typing import Any, Literal

@@ -1,0 +1,248 @@
+"""Bodies of the gateway's HTTP interface (v1) that are not frames: what goes in and comes out.
+
+Answers always carry every field, `null` when unknown; in requests a field with a default may be
+left out. No struct here has a place for a key on the way out.
+"""
+
+from typing import Any, Literal
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from silu.types.capabilities import Learned, ModelInfo, Resolution
+from silu.types.facts import ErrorInfo, LevelState, Mode, QueuedSend, TokenUpdate
+from silu.types.frames import SessionItem, Wait
+from silu.types.todos import Plan, Todo
+from silu.types.usage import Usage
+
+# --------------------------------------------------------------------------- requests
+
+
+class SessionCreate(msgspec.Struct, kw_only=True):
+    """A new session. `workspace` is an allowed root or a folder below one; without it the
+    session gets a folder of its own. Without `model` the default model answers."""
+
+    model: str | None = None
+    level: str | None = None
+    mode: Mode = "build"
+    title: str | None = None
+    workspace: str | None = None
+    language: Literal["en", "zh"] | None = None
+    client_id: str | None = None
+
+
+class SessionPatch(msgspec.Struct, kw_only=True):
+    """Fields left out stay as they are. `workspace` can change before the first tool call only."""
+
+    title: str | UnsetType = UNSET
+    archived: bool | UnsetType = UNSET
+    workspace: str | UnsetType = UNSET
+
+
+class SessionFork(msgspec.Struct, kw_only=True):
+    """A sibling that shares the messages up to and including `message_id` (all when null)."""
+
+    message_id: str | None = None
+    client_id: str | None = None
+
+
+class EndpointCreate(msgspec.Struct, kw_only=True):
+    """An endpoint of the person's own: `name/model-id` from then on.
+
+    `key` is stored in a 0600 file and never shown again; `key_env` names a variable instead.
+    `like` borrows the form of a known vendor. `test` makes one real call first and refuses the
+    endpoint when it fails.
+    """
+
+    name: str
+    url: str
+    dialect: str | None = None
+    key: str | None = None
+    key_env: str | None = None
+    models: list[str] = []
+    like: str | None = None
+    test: bool = False
+
+
+class EndpointTry(msgspec.Struct, kw_only=True):
+    """A test of an endpoint that need not be saved; `name` alone tests a known one."""
+
+    name: str
+    url: str | None = None
+    dialect: str | None = None
+    key: str | None = None
+    key_env: str | None = None
+    models: list[str] = []
+    like: str | None = None
+
+
+class KeySave(msgspec.Struct, kw_only=True):
+    """A vendor's key; an empty one removes what was saved."""
+
+    key: str
+
+
+class SettingsPatch(msgspec.Struct, kw_only=True):
+    """Fields left out stay as they are; `null` goes back to the default."""
+
+    default_model: str | UnsetType | None = UNSET
+    language: Literal["en", "zh"] | UnsetType | None = UNSET
+    thinking_enabled: bool | UnsetType = UNSET
+    workspace_roots: list[str] | UnsetType = UNSET
+
+
+class TokenPost(msgspec.Struct, kw_only=True):
+    """The one-time token of the URL fragment, traded for a cookie."""
+
+    token: str
+
+
+# ---------------------------------------------------------------------------- answers
+
+
+class ErrorBody(msgspec.Struct, kw_only=True):
+    """Every HTTP error: one sentence for the person, stable words for programs."""
+
+    error: ErrorInfo
+
+
+class Ok(msgspec.Struct, kw_only=True):
+    ok: bool = True
+
+
+class SessionList(msgspec.Struct, kw_only=True):
+    """Newest first. `n` is the list's own counter: subscribe with `{list: true, since: n}`."""
+
+    sessions: list[SessionItem]
+    n: int
+
+
+class SessionView(SessionItem, kw_only=True):
+    """One session, whole: what stands on the page beside its messages."""
+
+    level: LevelState
+    workspace: str
+    workspace_locked: bool
+    forked_at: str | None
+    run_id: str | None
+    todos: list[Todo]
+    plan: Plan | None
+    tokens: TokenUpdate | None
+    queue: list[QueuedSend]
+    waits: list[Wait]
+
+
+class ModelList(msgspec.Struct, kw_only=True):
+    """What can be chosen. `default` is used where nothing is; `demo_only` when nothing else was
+    found; `problems` are sources that could not be listed, in sentences for people."""
+
+    models: list[ModelInfo]
+    default: str
+    demo_only: bool
+    problems: list[str] = []
+
+
+class EndpointView(msgspec.Struct, kw_only=True):
+    """An endpoint that answers or could: `source` tells who named it.
+
+    `key` says where the key comes from (`env`, `file`, `none needed`) and is null without one;
+    `key_env` is the variable to set.
+    """
+
+    name: str
+    label: str
+    url: str
+    dialect: str
+    source: Literal["environment", "local", "config", "demo"]
+    key: str | None
+    key_env: str | None
+    models: list[str]
+    like: str | None
+    removable: bool
+
+
+class VendorView(msgspec.Struct, kw_only=True):
+    """A vendor silu knows: what a key alone would open."""
+
+    id: str
+    label: str
+    key_env: str | None
+    has_key: bool
+    key_source: str | None
+
+
+class EndpointList(msgspec.Struct, kw_only=True):
+    """`dialects` are the wire forms a new endpoint may speak."""
+
+    endpoints: list[EndpointView]
+    vendors: list[VendorView]
+    dialects: list[str]
+
+
+class EndpointReport(msgspec.Struct, kw_only=True):
+    """What a real call to an endpoint gave: `message` says it in one sentence."""
+
+    ok: bool
+    message: str
+    model: str | None = None
+    models: list[str] = []
+    thinking: bool | None = None
+    duration_ms: int | None = None
+    error: ErrorInfo | None = None
+
+
+class SettingsView(msgspec.Struct, kw_only=True):
+    version: str
+    data_dir: str
+    config_dir: str
+    default_model: str | None
+    language: str | None
+    thinking_enabled: bool
+    workspace_roots: list[str]
+
+
+class CallView(msgspec.Struct, kw_only=True):
+    """One model call for the inspector. `body` is the request as sent, secrets masked; times
+    are milliseconds, `first_*_ms` from when the request was sent; `cost` in US dollars."""
+
+    id: str
+    run_id: str
+    message_id: str | None
+    step: int
+    attempt: int
+    model: str
+    resolution: Resolution
+    url: str
+    headers: dict[str, str]
+    body: str
+    dropped: list[dict[str, Any]]
+    usage: Usage
+    finish_reason: str | None
+    raw_finish: str | None
+    error: str | None
+    started_at: int
+    first_byte_ms: int | None
+    first_thinking_ms: int | None
+    first_text_ms: int | None
+    duration_ms: int | None
+    cost: float | None
+
+
+class CallList(msgspec.Struct, kw_only=True):
+    calls: list[CallView]
+
+
+class LearnedList(msgspec.Struct, kw_only=True):
+    learned: list[Learned]
+
+
+class Health(msgspec.Struct, kw_only=True):
+    status: Literal["ok"]
+    version: str
+
+
+class Ready(msgspec.Struct, kw_only=True):
+    """`checks` maps a part of the house to `ok` or to what is wrong with it."""
+
+    ready: bool
+    checks: dict[str, str]
