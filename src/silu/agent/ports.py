@@ -42,7 +42,8 @@ class Epoch(msgspec.Struct, kw_only=True):
 class SessionState(msgspec.Struct, kw_only=True):
     """A session as a turn finds it; `level` and `model` are those of `mode`.
 
-    `level_source` is who chose the level (`session` or `model`).
+    `level_source` is who chose the level (`session` or `model`). `titled` is true once the
+    session has a title, whoever gave it.
     """
 
     id: str
@@ -55,6 +56,7 @@ class SessionState(msgspec.Struct, kw_only=True):
     max_tokens: int | None = None
     temperature: float | None = None
     top_p: float | None = None
+    titled: bool = False
 
 
 class CallRecord(msgspec.Struct, kw_only=True):
@@ -124,14 +126,18 @@ class Journal(Protocol):
     ) -> None:
         """Write the message of a step as far as it got: its closed parts replace its deltas.
 
-        `final` ends the step's model call; the message then has its continuity too.
+        Inserts or replaces by `message.id`, whatever its role: the turn also writes the person's
+        message again with the notices that ride at its head (`step` is then `steps_done`).
+        The id of a step's message is the same for all its attempts. `final` ends the step's
+        model call; the message then has its continuity too.
         """
         ...
 
     async def end_step(
         self, step: int, *, call: CallRecord, facts: Sequence[FactData] = ()
     ) -> None:
-        """Record a finished model call: usage, cost and the inspector's row."""
+        """Record a finished model call: usage, cost and the inspector's row. A step has one call
+        for each attempt; all but the last have an `error`."""
         ...
 
     async def tool_started(self, call_id: str, *, facts: Sequence[FactData] = ()) -> None:
@@ -141,7 +147,8 @@ class Journal(Protocol):
     async def tool_finished(
         self, message: Message, *, step: int, facts: Sequence[FactData] = ()
     ) -> None:
-        """Write a `tool` message with results; their calls are finished."""
+        """Write a `tool` message with results (insert or replace by its id); their calls are
+        finished. It grows while calls run in parallel, and its notices come last."""
         ...
 
     async def put_todos(self, todos: list[Todo], *, by: str, facts: Sequence[FactData]) -> None: ...

@@ -27,7 +27,8 @@ class CallRequest(msgspec.Struct, kw_only=True):
 
     `model` is `vendor/model-id`. `level` is what was asked for and `level_source` who asked.
     `tool_choice` is `auto`, `none`, `required` or a tool's name. `max_tokens` is the person's
-    own limit, `None` when there is none.
+    own limit, `None` when there is none. `epoch_first` is the id of the first message of the
+    current epoch: where a profile binds thinking to the prefix, older thinking stays out.
     """
 
     model: str
@@ -40,6 +41,7 @@ class CallRequest(msgspec.Struct, kw_only=True):
     temperature: float | None = None
     top_p: float | None = None
     stream: bool = True
+    epoch_first: str | None = None
 
 
 class Dropped(msgspec.Struct, tag=True, frozen=True, kw_only=True):
