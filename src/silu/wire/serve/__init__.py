@@ -1,0 +1,84 @@
+"""The server half of the dialects, sans-IO: a client's request in, an answer's bytes out.
+
+Two rooms use it: the gateway's compatible routes and the fake vendors. It imports types only, so
+that the fakes check the client half against something that shares none of its code.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from silu.types.errors import Failure
+from silu.types.events import StreamEvent
+from silu.wire.serve.chat_in import decode_chat
+from silu.wire.serve.chat_out import ChatStream, ChatWhole
+from silu.wire.serve.errors import chat_error, dump, messages_error, status_of
+from silu.wire.serve.messages_in import decode_messages
+from silu.wire.serve.messages_out import MessagesStream, MessagesWhole
+from silu.wire.serve.options import ServeEncoder, ServeOptions
+from silu.wire.serve.request import BadRequestError, ServedRequest
+
+__all__ = [
+    "SERVED",
+    "BadRequestError",
+    "ServeEncoder",
+    "ServeOptions",
+    "ServedRequest",
+    "decode_request",
+    "encode_error",
+    "encode_events",
+    "encoder",
+]
+
+SERVED = ("openai-chat", "anthropic-messages")
+
+
+def decode_request(dialect: str, body: dict[str, Any]) -> ServedRequest:
+    """Read a client's request body; raises `BadRequestError` that names the field."""
+    match dialect:
+        case "openai-chat":
+            return decode_chat(body)
+        case "anthropic-messages":
+            return decode_messages(body)
+        case _:
+            raise BadRequestError(f"dialect {dialect!r} is not served", param="dialect")
+
+
+def encoder(dialect: str, *, stream: bool, options: ServeOptions | None = None) -> ServeEncoder:
+    """An encoder for one answer."""
+    settings = options or ServeOptions()
+    match dialect, stream:
+        case "openai-chat", True:
+            return ChatStream(settings)
+        case "openai-chat", False:
+            return ChatWhole(settings)
+        case "anthropic-messages", True:
+            return MessagesStream(settings)
+        case "anthropic-messages", False:
+            return MessagesWhole(settings)
+        case _:
+            raise BadRequestError(f"dialect {dialect!r} is not served", param="dialect")
+
+
+def encode_events(
+    dialect: str,
+    events: Iterable[StreamEvent],
+    *,
+    stream: bool,
+    options: ServeOptions | None = None,
+) -> Iterator[bytes]:
+    """The bytes of one answer: SSE frames one by one, or a single JSON document."""
+    writer = encoder(dialect, stream=stream, options=options)
+    for event in events:
+        data = writer.feed(event)
+        if data:
+            yield data
+    tail = writer.close()
+    if tail:
+        yield tail
+
+
+def encode_error(dialect: str, failure: Failure) -> tuple[int, bytes]:
+    """HTTP status and JSON body of a request that failed before its answer began."""
+    if dialect == "anthropic-messages":
+        return status_of(failure), dump(messages_error(failure))
+    return status_of(failure), dump(chat_error(failure))
