@@ -184,7 +184,7 @@ class LocalEngineApi(Protocol):
         ...
 
     async def todo_edit(
-        self, session_id: str, todos: list[Todo], *, client_id: str | None = None
+        self, session_id: str, todos: Sequence[Todo], *, client_id: str | None = None
     ) -> None: ...
 
 

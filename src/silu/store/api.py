@@ -51,6 +51,23 @@ class Session(msgspec.Struct, kw_only=True):
     trashed_at: int | None = None
 
 
+class NewSession(msgspec.Struct, kw_only=True):
+    """What a session starts with; `workspace` "" until its folder is known (`set_workspace`).
+    `model` and `level` hold for both modes until one of them gets its own."""
+
+    model: str | None = None
+    level: LevelChoice | None = None
+    mode: Mode = "build"
+    title: str = ""
+    workspace: str = ""
+    language: str = "en"
+    kind: SessionKind = "root"
+    parent_id: str | None = None
+    max_tokens: int | None = None
+    temperature: float | None = None
+    top_p: float | None = None
+
+
 class StoreApi(Protocol):
     """What `Store` offers."""
 
@@ -67,21 +84,7 @@ class StoreApi(Protocol):
     async def close(self) -> None: ...
 
     # ------------------------------------------------------------------- sessions
-    async def create_session(
-        self,
-        *,
-        model: str | None = None,
-        level: LevelChoice | None = None,
-        mode: Mode = "build",
-        title: str | None = None,
-        workspace: str | Path = "",
-        language: str = "en",
-        kind: SessionKind = "root",
-        parent_id: str | None = None,
-        client_id: str | None = None,
-    ) -> Session:
-        """`workspace` "" means a folder of its own: the caller sets it by `set_workspace`."""
-        ...
+    async def create_session(self, new: NewSession, *, client_id: str | None = None) -> Session: ...
 
     async def session(self, session_id: str) -> Session: ...
 
