@@ -1,0 +1,1 @@
+"""Vendors and families of models, and how a call to them is made."""

@@ -1,0 +1,98 @@
+"""Who serves models: the shape of a file in `vendors/`.
+
+A vendor file holds one `VENDOR` (or a tuple `VENDORS`): addresses, keys, the form its switches
+take, and the source of each fact. Everything else here is generic.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+
+from silu.providers.facts import UNKNOWN, Facts
+from silu.types.calls import Transport
+from silu.types.levels import Level
+
+if TYPE_CHECKING:
+    from silu.config import Settings
+
+Auth = Literal["bearer", "x-api-key", "x-goog-api-key", "api-key", "none"]
+
+
+class Ask(msgspec.Struct, frozen=True, kw_only=True):
+    """What the resolver decided for one request: `level` is off, a level of the facts, or
+    `ADAPTIVE` where the facts have it; `budget` is in tokens where they have budgets."""
+
+    level: Level
+    budget: int | None = None
+
+    @property
+    def on(self) -> bool:
+        return self.level is not Level.OFF
+
+
+Form = Callable[[Facts, Ask], dict[str, Any]]
+"""How a vendor writes a level: the body fields for it, merged into the request."""
+
+Adapt = Callable[[Facts, str], Facts]
+"""A vendor's own view of a family: (facts, model id) → facts as they hold here."""
+
+Rules = Callable[[Facts, bool], dict[str, Any]]
+"""Fields of `EncodeRules` (or of `DecodeRules`) that differ here: (facts, thinking on)."""
+
+
+def _as_they_are(facts: Facts, model: str) -> Facts:
+    return facts
+
+
+def _no_rules(facts: Facts, thinking: bool) -> dict[str, Any]:
+    return {}
+
+
+class Door(msgspec.Struct, frozen=True, kw_only=True):
+    """One dialect at a vendor: where it is and how it is spoken there.
+
+    `base_url` is what the dialect's path is put after; `headers` are constant ones.
+    """
+
+    dialect: str
+    base_url: str
+    form: Form
+    auth: Auth = "bearer"
+    headers: dict[str, str] = {}
+    adapt: Adapt = _as_they_are
+    encode: Rules = _no_rules
+    decode: Rules = _no_rules
+
+
+class Vendor(msgspec.Struct, frozen=True, kw_only=True):
+    """A vendor. `doors` are its dialects, the preferred one first; `door_of` picks another one
+    for a model (`None`: the first).
+
+    `unknown` are the facts of models of no known family. `start_models` are tried in order as
+    this vendor's own start model. `port` marks a local server. `models` are ids to offer when
+    the vendor cannot be asked. `transport` replaces the network (the demo plays transcripts).
+    `sources` say where the facts of the file are from, with dates.
+    """
+
+    id: str
+    label: str
+    doors: tuple[Door, ...]
+    key_vars: tuple[str, ...] = ()
+    needs_key: bool = True
+    start_models: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+    unknown: Facts = UNKNOWN
+    door_of: Callable[[str], str] | None = None
+    port: int | None = None
+    listing: Literal["models", "ollama", "gemini", "none"] = "models"
+    transport: "Callable[[Settings], Transport] | None" = None
+    demo: bool = False
+    ready: "Callable[[Settings], bool] | None" = None
+    notes: dict[str, str] = {}
+    sources: tuple[str, ...] = ()
+
+    def door(self, dialect: str | None = None, model: str = "") -> Door | None:
+        """The door for a dialect (`None`: the preferred one for `model`)."""
+        wanted = dialect or (self.door_of(model) if self.door_of else self.doors[0].dialect)
+        return next((door for door in self.doors if door.dialect == wanted), None)
