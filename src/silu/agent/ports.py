@@ -177,6 +177,14 @@ class Events(Protocol):
         """Queue a fact: it becomes durable and is sent within the flusher's next transaction."""
         ...
 
+    def behind(self) -> bool:
+        """True while the journal is more than 2 s behind: read no more from upstream then."""
+        ...
+
+    async def caught_up(self) -> None:
+        """Wait until it no longer is."""
+        ...
+
 
 class Runs(Protocol):
     """What people say to a running turn; read before each model call."""
