@@ -1,22 +1,21 @@
-"""What every test may ask for."""
+"""What all tests share: the async backend and the way to the contract documents."""
 
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
+_CHECKOUT = Path(__file__).resolve().parent.parent
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture
 def anyio_backend() -> str:
-    """Async tests run on asyncio, the only loop silu runs on."""
     return "asyncio"
 
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
-    """The folder of recorded vendor transcripts beside the checkout; skips where it is absent."""
-    folder = ROOT.parent / "shared"
-    if not (folder / "wire" / "index.json").is_file():
-        pytest.skip("the recorded transcripts (../shared/wire) are not beside this checkout")
+    """The folder `shared` beside the checkout: recordings, judges, contract texts."""
+    folder = _CHECKOUT.parent / "shared"
+    if not (folder / "wire").is_dir():
+        pytest.skip("the folder ../shared with the recordings is not beside this checkout")
     return folder
