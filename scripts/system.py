@@ -1,6 +1,6 @@
 """Debian packages that some tests need: which are missing, and installing them when we may.
 
-    python scripts/system.py        install what is missing; name in one line what stays missing
+python scripts/system.py        install what is missing; name in one line what stays missing
 """
 
 import os
