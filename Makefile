@@ -22,7 +22,7 @@ test-long: setup-dev ## the long tests
 
 setup: ## .venv from requirements.lock, and the web app
 	@$(PYTHON) scripts/venv.py run
-	@$(BIN)/python scripts/web.py build
+	@$(BIN)/python scripts/webapp.py build
 
 setup-dev:
 	@$(PYTHON) scripts/venv.py dev
@@ -35,7 +35,7 @@ fix: ## format, and mend what ruff can
 	@$(BIN)/ruff check --fix-only --quiet . && $(BIN)/ruff format --quiet .
 
 web: ## build the web app into the package, if it changed
-	@$(BIN)/python scripts/web.py build
+	@$(BIN)/python scripts/webapp.py build
 
 lock: ## write the lock files anew from pyproject.toml (ARGS=--upgrade for newer versions)
 	@$(BIN)/python -m pip install -q uv

@@ -14,20 +14,20 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 
 class WebAppHook(BuildHookInterface[Any]):
-    """Runs `scripts/web.py` and adds what it built, which git ignores, to the wheel."""
+    """Runs `scripts/webapp.py` and adds what it built, which git ignores, to the wheel."""
 
     def dependencies(self) -> list[str]:
-        if self._web().find_node() is not None:
+        if self._webapp().find_node() is not None:
             return []
         return list(self.build_config.builder.metadata.config["dependency-groups"]["node"])
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         if version == "editable":
             return
-        web = self._web()
+        webapp = self._webapp()
         try:
-            web.build()
-        except (web.WebError, OSError) as error:
+            webapp.build()
+        except (webapp.WebError, OSError) as error:
             self.app.display_warning(
                 f"The web app could not be built, so this silu comes without it: {error}\n"
                 "`silu serve` will say so. Mend the cause and install again to get the page."
@@ -35,8 +35,8 @@ class WebAppHook(BuildHookInterface[Any]):
             return
         build_data["artifacts"].append("/src/silu/gateway/static")
 
-    def _web(self) -> ModuleType:
-        path = Path(self.root, "scripts", "web.py")
+    def _webapp(self) -> ModuleType:
+        path = Path(self.root, "scripts", "webapp.py")
         spec = importlib.util.spec_from_file_location("silu_web_build", path)
         if spec is None or spec.loader is None:
             raise ImportError(f"{path} cannot be read")

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-import web
+import webapp
 
 ROOT = Path(__file__).resolve().parent.parent
 OUT = ROOT / "build" / "test"
@@ -53,9 +53,9 @@ def main(arguments: list[str]) -> int:
 
 def web_steps() -> list[str]:
     steps: tuple[tuple[str, Callable[[], object]], ...] = (
-        ("web app: build", web.build),
-        ("web app: vue-tsc, eslint, generated types", lambda: web.run("check")),
-        ("web app: vitest", lambda: web.run("test")),
+        ("web app: build", webapp.build),
+        ("web app: vue-tsc, eslint, generated types", lambda: webapp.run("check")),
+        ("web app: vitest", lambda: webapp.run("test")),
     )
     return [name for name, step in steps if not passed(name, step)]
 
@@ -65,7 +65,7 @@ def passed(name: str, step: Callable[[], object]) -> bool:
     print(name, end=" … ", flush=True)
     try:
         step()
-    except web.WebError as error:
+    except webapp.WebError as error:
         print(f"failed\n{error}")
         return False
     print(f"{time.monotonic() - began:.0f} s")

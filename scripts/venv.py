@@ -64,7 +64,7 @@ def ensure_packages(kind: str) -> None:
         stamp.write_text(wanted)
         if kind == "dev":
             (VENV / ".run.stamp").write_text(_fingerprint(LOCKS["run"]))
-    if not _ok([str(PYTHON), str(ROOT / "scripts" / "web.py"), "has-node"]):
+    if not _ok([str(PYTHON), str(ROOT / "scripts" / "webapp.py"), "has-node"]):
         print("installing Node into .venv", flush=True)
         _pip("--require-hashes", "-r", str(NODE_LOCK))
 

