@@ -45,7 +45,7 @@ screenshots: setup-dev web ## take the pictures of docs/tour.md again
 	@$(BIN)/python scripts/screenshots.py
 
 bench: setup-dev ## speed against the floor, as ratios
-	@$(BIN)/python -m bench
+	@$(BIN)/python -m bench $(ARGS)
 
 clean: ## remove everything that was made
 	rm -rf .venv build dist web/node_modules web/dist src/silu/gateway/static .coverage* \

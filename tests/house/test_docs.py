@@ -16,7 +16,6 @@ HEADING = re.compile(r"^#{1,6}\s+(.*)$", re.MULTILINE)
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 PAGES = [path for path in files(".md") if SRC not in path.parents]
-EXAMPLE_WORDS = {"silu": "silu"}
 
 
 def anchors(path: Path) -> set[str]:
@@ -47,7 +46,7 @@ def make_targets() -> set[str]:
 
 @cache
 def help_of(*command: str) -> str:
-    call = [sys.executable, "-m", "silu", *command, "--help"]
+    call = [Path(sys.executable).with_name("silu"), *command, "--help"]
     done = subprocess.run(call, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"silu {' '.join(command)} --help: {done.stderr}"
     return done.stdout

@@ -1,0 +1,89 @@
+"""How numbers are taken: CPU, not wall time; rounds interleaved; medians and ratios to a floor."""
+
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from typing import NamedTuple
+
+
+class Row(NamedTuple):
+    """One line of the report: `value` in `unit`, as a multiple of the floor's, and the goal."""
+
+    name: str
+    value: float
+    unit: str
+    ratio: float | None = None
+    goal: float | None = None
+
+
+def report(title: str, rows: Sequence[Row]) -> None:
+    print(f"\n{title}")
+    for row in rows:
+        line = f"  {row.name:44} {row.value:9.2f} {row.unit:3}"
+        if row.ratio is not None:
+            line += f"  {row.ratio:6.2f} x"
+        if row.goal is not None:
+            met = row.ratio if row.ratio is not None else row.value
+            line += f"   goal {row.goal:g}  {'met' if met <= row.goal else 'MISSED'}"
+        print(line, flush=True)
+
+
+def rounds(cases: dict[str, Callable[[], object]], *, times: int) -> dict[str, list[float]]:
+    """CPU seconds of each case, every round running each once; the first round is thrown away."""
+    taken: dict[str, list[float]] = {name: [] for name in cases}
+    for number in range(times + 1):
+        for name, case in cases.items():
+            began = time.process_time()
+            case()
+            if number:
+                taken[name].append(time.process_time() - began)
+    return taken
+
+
+async def async_rounds(
+    cases: dict[str, Callable[[], Awaitable[object]]], *, times: int
+) -> dict[str, list[float]]:
+    """`rounds` for coroutines."""
+    taken: dict[str, list[float]] = {name: [] for name in cases}
+    for number in range(times + 1):
+        for name, case in cases.items():
+            began = time.process_time()
+            await case()
+            if number:
+                taken[name].append(time.process_time() - began)
+    return taken
+
+
+def ratio(taken: dict[str, list[float]], name: str, floor: str) -> float:
+    """The median over rounds of `name` to `floor` of the same round."""
+    pairs = zip(taken[name], taken[floor], strict=True)
+    return statistics.median(a / b for a, b in pairs)
+
+
+def median(values: Sequence[float]) -> float:
+    return statistics.median(values)
+
+
+class Child(NamedTuple):
+    """What one finished process cost."""
+
+    cpu: float
+    rss_mb: float
+
+
+def python(*arguments: str) -> Child:
+    """Run this Python with arguments; CPU seconds and peak memory. Raises when it fails."""
+    process = subprocess.Popen(
+        [sys.executable, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    )
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        assert process.stderr is not None
+        raise RuntimeError(f"{arguments}: {process.stderr.read().decode()[-400:]}")
+    assert process.stderr is not None
+    process.stderr.close()
+    return Child(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
