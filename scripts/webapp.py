@@ -98,6 +98,7 @@ def install(node: Node) -> None:
     if stamp.is_file() and stamp.read_text() == lock:
         return
     _npm(node, "ci", "--no-audit", "--no-fund", "--loglevel=error")
+    stamp.parent.mkdir(exist_ok=True)
     stamp.write_text(lock)
 
 
