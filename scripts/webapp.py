@@ -143,7 +143,7 @@ def _npm(node: Node, *arguments: str) -> None:
         done = subprocess.run(
             command,
             cwd=WEB,
-            env={**os.environ, "PATH": node.path},
+            env={**os.environ, "PATH": node.path, "SILU_PYTHON": sys.executable},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
