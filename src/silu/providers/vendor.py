@@ -49,10 +49,38 @@ def _no_rules(facts: Facts, thinking: bool) -> dict[str, Any]:
     return {}
 
 
+class Turn(msgspec.Struct, frozen=True, kw_only=True):
+    """What a request is like, for rules that depend on it.
+
+    `complete` is true when every assistant message that goes back has its own thinking with it.
+    """
+
+    thinking: bool
+    tools: bool
+    stream: bool
+    complete: bool
+
+
+HeaderRules = Callable[[Facts, Turn], dict[str, str]]
+"""Headers that depend on the request."""
+BodyRules = Callable[[Facts, Turn], dict[str, Any]]
+"""Body fields beside the level, merged into the request."""
+
+
+def _no_headers(facts: Facts, turn: Turn) -> dict[str, str]:
+    return {}
+
+
+def _no_body(facts: Facts, turn: Turn) -> dict[str, Any]:
+    return {}
+
+
 class Door(msgspec.Struct, frozen=True, kw_only=True):
     """One dialect at a vendor: where it is and how it is spoken there.
 
     `base_url` is what the dialect's path is put after; `headers` are constant ones.
+    `off_is_effort` is true where off is a word of the effort list; `stream_only` where
+    answers with thinking come as streams only.
     """
 
     dialect: str
@@ -60,6 +88,10 @@ class Door(msgspec.Struct, frozen=True, kw_only=True):
     form: Form
     auth: Auth = "bearer"
     headers: dict[str, str] = {}
+    off_is_effort: bool = False
+    header_rules: HeaderRules = _no_headers
+    body_rules: BodyRules = _no_body
+    stream_only: bool = False
     adapt: Adapt = _as_they_are
     encode: Rules = _no_rules
     decode: Rules = _no_rules

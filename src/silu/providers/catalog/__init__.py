@@ -1,0 +1,88 @@
+"""Facts about models as data: limits and prices, by model id, with their sources.
+
+`models.json` lies beside this file. It is read on first use. An id with a date or a suffix behind
+it is found by its longest known beginning. A vendor's own entry stands above the model's.
+"""
+
+from functools import cache
+from importlib.resources import files
+
+import msgspec
+
+from silu.types.capabilities import Prices
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One model. Limits are tokens; `None` is "not known", never zero. `source` names one of
+    the catalogue's sources."""
+
+    label: str | None = None
+    context: int | None = None
+    output: int | None = None
+    images: bool | None = None
+    tools: bool | None = None
+    prices: Prices | None = None
+    source: str | None = None
+
+
+class Source(msgspec.Struct, frozen=True, kw_only=True):
+    name: str
+    version: str
+    licence: str | None = None
+
+
+class Catalogue(msgspec.Struct, frozen=True, kw_only=True):
+    """`models` by bare id; `vendors` holds what differs at one vendor, by its own model id."""
+
+    sources: dict[str, Source]
+    models: dict[str, Entry]
+    vendors: dict[str, dict[str, Entry]] = {}
+
+    def find(self, vendor: str, model: str, bare: str) -> Entry:
+        """The merged entry of a model; empty when nobody knows it."""
+        own = _longest(self.vendors.get(vendor, {}), model.lower())
+        return _over(own, _longest(self.models, bare))
+
+
+@cache
+def catalogue() -> Catalogue:
+    data = (files(__name__) / "models.json").read_bytes()
+    return msgspec.json.decode(data, type=Catalogue)
+
+
+_EMPTY = Entry()
+_BORDERS = frozenset("-@:")
+
+
+def _longest(entries: dict[str, Entry], name: str) -> Entry:
+    """The entry of `name`, or of the longest known id that a date or version may follow."""
+    if name in entries:
+        return entries[name]
+    best = ""
+    for known in entries:
+        rest = name[len(known) :]
+        if len(known) > len(best) and name.startswith(known) and _is_version(rest):
+            best = known
+    return entries.get(best, _EMPTY)
+
+
+def _is_version(rest: str) -> bool:
+    """`-20251101`, `-latest`, `-v1`, `-preview-05-20`: the same model, dated or labelled."""
+    if rest[:1] not in _BORDERS:
+        return False
+    words = rest[1:].replace(":", "-").split("-")
+    return all(
+        word in {"latest", "preview", "exp", "v1", "v2", "0"} or (word.isdigit() and len(word) >= 2)
+        for word in words
+    )
+
+
+def _over(upper: Entry, lower: Entry) -> Entry:
+    if upper is _EMPTY:
+        return lower
+    changes = {
+        name: getattr(lower, name)
+        for name in Entry.__struct_fields__
+        if getattr(upper, name) is None
+    }
+    return msgspec.structs.replace(upper, **changes)
