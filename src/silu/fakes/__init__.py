@@ -4,7 +4,9 @@ Their rules are written from the vendors' documents and look at raw JSON; they s
 our encoders. They are the test bench of the house and the rule book of `silu wire replay`.
 """
 
+from silu.fakes.anthropic import FakeAnthropic
 from silu.fakes.compat import CompatServer
+from silu.fakes.deepseek import FakeDeepSeek
 from silu.fakes.script import Answer, Asked, Call, Say, Script, Think, Trouble, answer, chatty, play
 from silu.fakes.vendor import FakeVendor, RefusalError, Seen, serve
 
@@ -13,6 +15,8 @@ __all__ = [
     "Asked",
     "Call",
     "CompatServer",
+    "FakeAnthropic",
+    "FakeDeepSeek",
     "FakeVendor",
     "RefusalError",
     "Say",

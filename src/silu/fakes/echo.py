@@ -1,0 +1,64 @@
+"""What a fake sent as thinking, kept to check that it comes back byte for byte.
+
+For vendors with a plain reasoning field: nothing is signed, so the fake has to remember.
+"""
+
+from typing import Any
+
+import msgspec
+
+from silu.fakes.raw import obj, seq
+
+
+class Sent(msgspec.Struct, frozen=True):
+    """An answer that went out: its `thought` (`None`: there was none) and who gave it."""
+
+    thought: str | None
+    model: str
+
+
+class Memory:
+    """Answers by their tool-call ids, and by their text where they have no calls."""
+
+    def __init__(self) -> None:
+        self._by_id: dict[str, Sent] = {}
+        self._by_text: dict[str, list[Sent]] = {}
+
+    def keep(self, sent: Sent, *, ids: list[str], text: str) -> None:
+        for id_ in ids:
+            self._by_id[id_] = sent
+        if not ids:
+            self._by_text.setdefault(text, []).append(sent)
+
+    def find(self, *, ids: list[str], text: str, model: str) -> list[Sent]:
+        """The answers of `model` that this message can be; none where it is foreign."""
+        found = [self._by_id[id_] for id_ in ids[:1] if id_ in self._by_id]
+        if not ids:
+            found = self._by_text.get(text, [])
+        return [sent for sent in found if sent.model == model]
+
+
+def chat_ids(message: dict[str, Any]) -> list[str]:
+    """The ids of a chat message's tool calls."""
+    calls = [obj(call) or {} for call in seq(message.get("tool_calls")) or []]
+    return [str(call.get("id")) for call in calls]
+
+
+def verdict(
+    given: str | None, sent: list[Sent], *, needed: bool, fillers: tuple[str, ...]
+) -> str | None:
+    """Our sentence on a missing or wrong echo, or `None` where it is right.
+
+    `given` is what stands in the message. A message the fake never sent may carry a filler and
+    nothing else.
+    """
+    thoughts = [s.thought for s in sent if s.thought is not None]
+    if given is None:
+        return "the thinking of this message is missing" if needed else None
+    if thoughts:
+        return None if given in thoughts else "the thinking is not the one that was sent"
+    if given in fillers:
+        return None
+    if given in ("", " "):
+        return f"the filler {given!r} is refused here"
+    return "this message never had that thinking"
