@@ -160,7 +160,10 @@ class FakeAnthropic(FakeVendor):
     # -- the rules -------------------------------------------------------------------------
 
     def _check_headers(self, request: Incoming) -> frozenset[str]:
-        given = request.headers.get("x-api-key")
+        # The vendor's own SDK sends a bearer token since 2.x (seen with 2.14.0), older clients
+        # `x-api-key`.
+        bearer = request.headers.get("authorization")
+        given = request.headers.get("x-api-key", bearer and bearer.removeprefix("Bearer "))
         if given is None:
             message = "x-api-key header is required"
             raise refuse(message, status=401, kind="authentication_error")

@@ -175,7 +175,8 @@ class FakeDeepSeek(FakeVendor):
     # -- the Anthropic endpoint ------------------------------------------------------------
 
     def _check_messages(self, request: Incoming) -> Asked:
-        self._check_key(request.headers.get("x-api-key", ""))
+        bearer = request.headers.get("authorization", "").removeprefix("Bearer ")
+        self._check_key(request.headers.get("x-api-key", bearer))
         body = self._json(request)
         schema = MessagesSchema(fields=FIELDS, signed=False, custom_tools=False, server_tools=False)
         try:
