@@ -93,7 +93,11 @@ class Reroute(msgspec.Struct, tag=True, frozen=True):
 
 
 class BlockEnd(msgspec.Struct, tag=True, frozen=True, gc=False):
+    """A block closes. `unfinished`: the answer ended inside it, as with a think tag that never
+    closes; the block keeps its kind."""
+
     index: int
+    unfinished: bool = False
 
 
 class Served(msgspec.Struct, tag=True, frozen=True):
@@ -110,10 +114,21 @@ class UsageReport(msgspec.Struct, tag=True, frozen=True):
 
 
 class Finish(msgspec.Struct, tag=True, frozen=True):
-    """The vendor's terminal event: our reason and its own word."""
+    """The vendor's terminal event: our reason and its own word; `detail` is what it says about
+    a refusal or a stop, in its own words."""
 
     reason: FinishReason
     raw: str | None
+    detail: str | None = None
+
+
+class VendorNote(msgspec.Struct, tag=True, frozen=True):
+    """What the vendor did with our input: `kind` (`thinking_dropped`, …), `path` of the block in
+    the request, `reason`; all in its own words."""
+
+    kind: str
+    path: str | None = None
+    reason: str | None = None
 
 
 class VendorFailure(msgspec.Struct, tag=True, frozen=True):
@@ -142,6 +157,7 @@ StreamEvent = (
     | Served
     | UsageReport
     | Finish
+    | VendorNote
     | VendorFailure
     | Keepalive
 )

@@ -25,24 +25,28 @@ class TagRules(msgspec.Struct, frozen=True, kw_only=True):
     `implicit_open`: the template already emitted the opening tag, so text up to the first end
     tag is thinking from the first byte. `late_blocks`: an opening tag counts anywhere outside
     code, not only at the start of the content or directly after a closed thinking block.
-    `drop_copy`: thinking that also came in its own field is not shown twice.
+    `drop_copy`: tagged thinking that word for word came in its own field is not shown twice.
     """
 
     pairs: tuple[tuple[str, str], ...] = STANDARD_TAGS
     implicit_open: bool = False
     late_blocks: bool = False
-    drop_copy: bool = False
+    drop_copy: bool = True
 
 
 class DecodeRules(msgspec.Struct, frozen=True, kw_only=True):
     """How one model's answers are read; the default is the dialect's plain rule.
 
     `summary`: what the vendor calls thinking is a summary of it. `tags` is `None` where content
-    is never parsed for tags.
+    is never parsed for tags. `cumulative_details`: `reasoning_details` may repeat all text so
+    far in each piece. `call_seed` goes into the ids made for calls that came without one, so
+    that they differ between answers.
     """
 
     tags: TagRules | None = TagRules()
     summary: bool = False
+    cumulative_details: bool = False
+    call_seed: str = ""
     extra: dict[str, Any] = {}
 
 
@@ -99,9 +103,14 @@ class EncodeInput(msgspec.Struct, kw_only=True):
 
 
 class Encoded(msgspec.Struct, kw_only=True):
-    """A request without its address: `path` is relative to the endpoint's base URL."""
+    """A request without its address: `path` is relative to the endpoint's base URL.
+
+    `loop_unled` is true when the open tool loop begins with an answer whose leading thought does
+    not go back: vendors that check for it want thinking off in this one request.
+    """
 
     path: str
     body: dict[str, Any]
     headers: dict[str, str] = {}
     dropped: tuple[Dropped, ...] = ()
+    loop_unled: bool = False

@@ -1,0 +1,485 @@
+"""OpenAI chat completions and its many relatives: reading answers.
+
+A streamed chunk's `delta` and a whole answer's `message` take one path (`_delta`). Where
+thinking stands (vendors.md §18): `reasoning_content`, `reasoning`, `reasoning_text`, then
+`reasoning_details`, then thinking parts in an array `content`, then think tags in the text. One
+field is chosen per answer and never added to another: hosts mirror a thought into two fields.
+"""
+
+from typing import Any, cast
+
+import msgspec
+
+from silu.types.events import FinishReason, Served, UsageReport
+from silu.types.parts import Citation
+from silu.types.rules import DecodeRules
+from silu.types.usage import Usage
+from silu.wire import usage as counts
+from silu.wire.base import BaseDecoder
+from silu.wire.blocks import json_text
+from silu.wire.errors import bad_data, failure_from_object
+from silu.wire.reasoning_details import DETAILS, Details
+from silu.wire.tool_calls import ToolCalls
+
+REASONING = "reasoning"
+"""Continuity kind: thinking in a plain field, whose text goes back as it came."""
+
+ENCRYPTED = "encrypted_content"
+"""Continuity kind: Qwen's sealed reasoning beside a summary (qwen4-max, 2026-11)."""
+
+
+class _Function(msgspec.Struct, gc=False):
+    name: str | None = None
+    arguments: str | dict[str, Any] | list[Any] | None = None
+
+
+class _Call(msgspec.Struct, gc=False):
+    index: int | None = None
+    id: str | None = None
+    function: _Function | None = None
+    custom: dict[str, Any] | None = None
+
+
+class _Delta(msgspec.Struct):
+    content: str | list[Any] | None = None
+    reasoning_content: str | None = None
+    reasoning: str | dict[str, Any] | None = None
+    reasoning_text: str | None = None
+    reasoning_details: list[Any] | None = None
+    tool_calls: list[_Call] | None = None
+    function_call: _Function | None = None
+    encrypted_content: str | None = None
+    refusal: str | None = None
+    annotations: list[Any] | None = None
+
+
+class _Choice(msgspec.Struct):
+    delta: _Delta | None = None
+    message: _Delta | None = None
+    finish_reason: str | None = None
+    index: int | None = None
+    usage: dict[str, Any] | None = None
+    error: Any = None
+
+
+class _Chunk(msgspec.Struct):
+    choices: list[_Choice] | None = None
+    usage: dict[str, Any] | None = None
+    error: Any = None
+
+
+class _Extras(msgspec.Struct):
+    """Fields that are looked at once or seldom; decoded apart from the hot path."""
+
+    id: str | None = None
+    model: str | None = None
+    object: str | None = None
+    type: str | None = None
+    detail: Any = None
+    message: Any = None
+    timings: dict[str, Any] | None = None
+    x_groq: dict[str, Any] | None = None
+    citations: list[Any] | None = None
+
+
+_chunk = msgspec.json.Decoder(_Chunk).decode
+_extras = msgspec.json.Decoder(_Extras, strict=False).decode
+_any = msgspec.json.Decoder().decode
+
+_FINISH: dict[str, FinishReason] = {
+    "stop": "stop",
+    "eos": "stop",
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "length": "length",
+    "max_tokens": "length",
+    "max_output_tokens": "length",
+    "model_length": "length",
+    "tool_calls": "tool_calls",
+    "tool_call": "tool_calls",
+    "tool_use": "tool_calls",
+    "function_call": "tool_calls",
+    "content_filter": "content_filter",
+    "sensitive": "content_filter",
+    "refusal": "refusal",
+    "model_context_window_exceeded": "context_overflow",
+}
+
+_BROKEN = ("error", "network_error", "insufficient_system_resource", "abort", "aborted")
+"""Finish reasons that are failures (GLM, DeepSeek, OpenRouter, vLLM)."""
+
+
+def make_decoder(rules: DecodeRules, streaming: bool, status: int) -> "OpenAIChatDecoder":
+    return OpenAIChatDecoder(rules, streaming=streaming, status=status, unsigned=REASONING)
+
+
+class OpenAIChatDecoder(BaseDecoder):
+    _dialect = "openai-chat"
+
+    def __init__(
+        self, rules: DecodeRules, *, streaming: bool, status: int, unsigned: str | None
+    ) -> None:
+        super().__init__(rules, streaming=streaming, status=status, unsigned=unsigned)
+        self._calls = ToolCalls(self._writer, rules.call_seed)
+        self._details = Details(cumulative=rules.cumulative_details)
+        self._field = ""
+        self._empty_field = ""
+        self._encrypted: list[str] = []
+        self._served = False
+        self._usage: dict[str, Any] | None = None
+        self._usage_told = False
+        self._refused: list[str] = []
+        self._whole_answer = False
+        self._text: list[str] = []
+
+    # -- payloads
+
+    def _payload(self, name: bytes, data: bytes) -> None:
+        if data == b"[DONE]":
+            self._finalise()
+            self._failed = self._finished
+            return
+        if not data.strip():
+            return
+        try:
+            chunk = _chunk(data)
+        except msgspec.ValidationError:
+            chunk = _loose(_any(data))
+        if chunk.error is not None or name == b"error":
+            self._fail(failure_from_object(_any(data), self._status))
+            return
+        if not self._served:
+            self._introduce(data)
+        if chunk.choices:
+            self._choice(chunk.choices[0])
+        if chunk.usage is not None:
+            self._count(chunk.usage)
+        if not chunk.choices:
+            self._aside(data)
+
+    def _whole(self, body: bytes) -> None:
+        self._whole_answer = True
+        self._payload(b"", body)
+        if not self._failed and self._finish is None:
+            if self._writer.said or self._writer.thought:
+                self._set_finish("unknown", None)
+            else:
+                self._fail(bad_data(f"no {self._dialect} answer: it has no choices"))
+
+    def _introduce(self, data: bytes) -> None:
+        self._served = True
+        extras = _extras(data)
+        if extras.id or extras.model:
+            self._emit(Served(extras.model or None, extras.id or None))
+            if not self._rules.call_seed:
+                self._calls.seed = extras.id or ""
+        if self._whole_answer:
+            self._extra_counts(extras)
+
+    def _aside(self, data: bytes) -> None:
+        """A chunk without choices: usage, or an error in some form, or noise."""
+        extras = _extras(data)
+        if extras.object == "error" or extras.type == "error":
+            self._fail(failure_from_object(_any(data), self._status))
+            return
+        self._extra_counts(extras)
+        if self._whole_answer and not self._failed and extras.object is None:
+            # FastAPI's {"detail": …} and the like with a 200
+            told = extras.detail or extras.message
+            if told is not None:
+                self._fail(failure_from_object(_any(data), self._status))
+        elif self._finish is not None and self._usage is not None:
+            self._finalise()
+
+    def _extra_counts(self, extras: _Extras) -> None:
+        if extras.x_groq and isinstance(extras.x_groq.get("usage"), dict):
+            self._count(extras.x_groq["usage"])
+        elif extras.timings is not None and self._usage is None:
+            self._emit(UsageReport(counts.timings(extras.timings)))
+
+    def _count(self, raw: dict[str, Any]) -> None:
+        if raw == self._usage:
+            return
+        self._usage = raw
+        told = counts.openai_chat(raw)
+        if told != Usage():
+            self._emit(UsageReport(told))
+
+    # -- choices
+
+    def _choice(self, choice: _Choice) -> None:
+        if choice.index:
+            return  # a second answer was not asked for
+        if self._finished:
+            return
+        delta = choice.delta
+        if delta is not None:
+            self._delta(delta)
+        if choice.message is not None:
+            self._message(choice.message)
+        if choice.finish_reason:
+            self._finish_with(choice.finish_reason)
+        if choice.usage is not None:
+            self._count(choice.usage)
+        if choice.error is not None:
+            self._fail(failure_from_object({"error": choice.error}, self._status))
+
+    def _delta(self, delta: _Delta) -> None:
+        text = delta.reasoning_content
+        if text:
+            if self._field == "reasoning_content" and delta.reasoning_details is None:
+                self._writer.thinking(text, "reasoning_content")
+            else:
+                self._reasoning(delta)
+        elif delta.reasoning or delta.reasoning_text or delta.reasoning_details:
+            self._reasoning(delta)
+        elif not self._field and not self._empty_field:
+            self._note_empty(delta)
+        content = delta.content
+        if content:
+            if isinstance(content, str):
+                self._writer.text(content)
+            else:
+                self._array(content)
+        if delta.tool_calls:
+            self._tool_calls(delta.tool_calls)
+        if delta.function_call is not None or delta.refusal or delta.annotations:
+            self._seldom(delta)
+        if delta.encrypted_content:
+            self._encrypted.append(delta.encrypted_content)
+
+    def _note_empty(self, delta: _Delta) -> None:
+        """An empty reasoning field is a value: "thought, but nothing" (DeepSeek V4, Kimi)."""
+        if delta.reasoning_content == "":
+            self._empty_field = "reasoning_content"
+        elif delta.reasoning == "":
+            self._empty_field = "reasoning"
+
+    def _reasoning(self, delta: _Delta) -> None:
+        fields = (
+            ("reasoning_content", delta.reasoning_content),
+            (REASONING, _reasoning_text(delta.reasoning)),
+            ("reasoning_text", delta.reasoning_text),
+        )
+        field, text = next(((f, t) for f, t in fields if t), ("", ""))
+        if delta.reasoning_details:
+            shown = self._details.add(delta.reasoning_details)
+            if not text and shown and self._field in ("", DETAILS):
+                field, text = DETAILS, shown
+        if text:
+            text = self._choose(field, text)
+        if text:
+            self._writer.thinking(text, self._field)
+        elif self._details.opaque and not self._writer.thought:
+            self._hidden()
+
+    def _choose(self, field: str, text: str) -> str:
+        """Keep to one field; what another one brings counts only where it is no copy (F036)."""
+        if not self._field:
+            self._field = field
+        if field == self._field:
+            return text
+        return _news(self._writer.thinking_text(), text)
+
+    def _hidden(self) -> None:
+        """Encrypted reasoning without a word of it: a thought all the same."""
+        self._writer.hidden_thinking("redacted")
+        self._writer.end_thinking()
+
+    def _message(self, message: _Delta) -> None:
+        """A whole answer; on a stream, some servers repeat it all at the end (F038)."""
+        if self._whole_answer or not (self._writer.said or self._writer.thought):
+            for number, call in enumerate(message.tool_calls or ()):
+                call.index = number
+            self._delta(message)
+
+    def _array(self, content: list[Any]) -> None:
+        for item in content:
+            if isinstance(item, str):
+                self._writer.text(item)
+            elif isinstance(item, dict):
+                self._part(cast("dict[str, Any]", item))
+
+    def _part(self, part: dict[str, Any]) -> None:
+        match part.get("type"):
+            case "thinking" | "reasoning":
+                inner = part.get("thinking", part.get("text", part.get("reasoning")))
+                text = _text_of(inner)
+                if text:
+                    self._field = self._field or "content"
+                    self._writer.thinking(text, "content")
+            case "refusal":
+                self._refused.append(_text_of(part.get("refusal")))
+            case _:
+                text = _text_of(part.get("text"))
+                if text:
+                    self._writer.text(text)
+
+    def _tool_calls(self, calls: list[_Call]) -> None:
+        for call in calls:
+            function = call.function
+            name = args = ""
+            if function is not None:
+                name, args = function.name or "", _arguments(function.arguments)
+            if not name and call.custom:
+                name = _text_of(call.custom.get("name"))
+                args = args or _text_of(call.custom.get("input"))
+            self._calls.piece(call.index, call.id or "", name, args)
+
+    def _seldom(self, delta: _Delta) -> None:
+        function = delta.function_call
+        if function is not None and (function.name or function.arguments):
+            if not delta.tool_calls:
+                # The form before tool_calls; one call an answer, without an id.
+                self._calls.piece(0, "", function.name or "", _arguments(function.arguments))
+        if delta.refusal:
+            self._refused.append(delta.refusal)
+            self._writer.text(delta.refusal)
+        for item in delta.annotations or ():
+            if isinstance(item, dict):
+                self._cite(cast("dict[str, Any]", item))
+
+    def _cite(self, item: dict[str, Any]) -> None:
+        source = item.get("url_citation")
+        named = cast("dict[str, Any]", source) if isinstance(source, dict) else item
+        self._writer.cite(
+            Citation(
+                url=_text_of(named.get("url")) or None,
+                title=_text_of(named.get("title")) or None,
+                cited=_text_of(named.get("content")) or None,
+                raw=json_text(item),
+            )
+        )
+
+    # -- the end
+
+    def _finish_with(self, raw: str) -> None:
+        if raw in _BROKEN:
+            self._fail(failure_from_object({"error": {"code": raw, "message": raw}}, 200))
+            return
+        reason = _FINISH.get(raw.lower(), "unknown")
+        if self._refused and reason == "stop":
+            reason = "refusal"
+        self._set_finish(reason, raw, "".join(self._refused) or None)
+
+    def _tail(self, reason: FinishReason | None) -> None:
+        self._writer.finish(reason)
+        self._calls.finish(cut=reason in (None, "length"))
+        if self._empty_field and not self._field:
+            self._writer.keep(None, REASONING, '""', self._empty_field)
+        details = self._details.take()
+        if details is not None:
+            self._writer.keep(None, DETAILS, details, DETAILS)
+        if self._encrypted:
+            value = json_text("".join(self._encrypted))
+            self._writer.keep(None, ENCRYPTED, value, ENCRYPTED)
+
+
+def _news(known: str, text: str) -> str:
+    """What `text` adds to `known`: nothing when it repeats it, the rest when it goes on from it."""
+    if known.startswith(text) or known.endswith(text):
+        return ""
+    return text.removeprefix(known) if known else text
+
+
+def _reasoning_text(value: str | dict[str, Any] | None) -> str:
+    if isinstance(value, dict):
+        return _text_of(value.get("content", value.get("text")))
+    return value or ""
+
+
+def _arguments(value: object) -> str:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json_text(value)
+
+
+def _text_of(value: object) -> str:
+    """Text out of a string, a part or a list of parts."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list):
+        return "".join(_text_of(item) for item in cast("list[Any]", value))
+    if isinstance(value, dict):
+        part = cast("dict[str, Any]", value)
+        return _text_of(part.get("text", part.get("content")))
+    return ""
+
+
+def _loose(found: object) -> _Chunk:
+    """A chunk whose fields have other types than they should: what can be read is read."""
+    if not isinstance(found, dict):
+        raise msgspec.ValidationError("a JSON object was expected")
+    obj = cast("dict[str, Any]", found)
+    choices = obj.get("choices")
+    listed = cast("list[Any]", choices) if isinstance(choices, list) else []
+    return _Chunk(
+        choices=[_loose_choice(c) for c in listed if isinstance(c, dict)] or None,
+        usage=_dict(obj.get("usage")),
+        error=obj.get("error"),
+    )
+
+
+def _loose_choice(obj: dict[str, Any]) -> _Choice:
+    delta, message = obj.get("delta"), obj.get("message")
+    return _Choice(
+        delta=_loose_delta(cast("dict[str, Any]", delta)) if isinstance(delta, dict) else None,
+        message=_loose_delta(cast("dict[str, Any]", message))
+        if isinstance(message, dict)
+        else None,
+        finish_reason=_str(obj.get("finish_reason")),
+        index=_index(obj.get("index")),
+        usage=_dict(obj.get("usage")),
+        error=obj.get("error"),
+    )
+
+
+def _loose_delta(obj: dict[str, Any]) -> _Delta:
+    content = obj.get("content")
+    calls = obj.get("tool_calls")
+    listed = cast("list[Any]", calls) if isinstance(calls, list) else []
+    return _Delta(
+        content=cast("list[Any]", content) if isinstance(content, list) else _text_of(content),
+        reasoning_content=_text_of(obj.get("reasoning_content")),
+        reasoning=_text_of(obj.get("reasoning")),
+        reasoning_text=_text_of(obj.get("reasoning_text")),
+        reasoning_details=_list(obj.get("reasoning_details")),
+        tool_calls=[_loose_call(c) for c in listed if isinstance(c, dict)] or None,
+        encrypted_content=_str(obj.get("encrypted_content")),
+        refusal=_str(obj.get("refusal")),
+        annotations=_list(obj.get("annotations")),
+    )
+
+
+def _loose_call(obj: dict[str, Any]) -> _Call:
+    function = _dict(obj.get("function")) or {}
+    arguments = function.get("arguments")
+    return _Call(
+        index=_index(obj.get("index")),
+        id=_str(obj.get("id")),
+        function=_Function(
+            name=_str(function.get("name")),
+            arguments=None if arguments is None else _arguments(arguments),
+        ),
+        custom=_dict(obj.get("custom")),
+    )
+
+
+def _str(value: object) -> str | None:
+    if isinstance(value, str):
+        return value
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _dict(value: object) -> dict[str, Any] | None:
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else None
+
+
+def _list(value: object) -> list[Any] | None:
+    return cast("list[Any]", value) if isinstance(value, list) else None
+
+
+def _index(value: object) -> int | None:
+    if isinstance(value, str) and value.isdigit():
+        return int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
