@@ -6,9 +6,11 @@ import subprocess
 import sys
 from functools import cache
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
+from silu.types import facts, frames
 from tests.house.tree import ROOT, SRC, files, show
 
 LINK = re.compile(r"\]\(<?([^)\s>]+)>?[^)]*\)|<(?:img|source)[^>]*?(?:src|srcset)=\"([^\"]+)\"")
@@ -88,3 +90,10 @@ def test_every_command_of_a_page_exists(page: str, line: str) -> None:
     flags = [w.partition("=")[0] for w in words[1:] if w.startswith("--")]
     missing = [flag for flag in flags if flag not in text]
     assert not missing, f"{page}: `{line}`: no {', '.join(missing)}"
+
+
+def test_the_protocol_page_names_every_frame() -> None:
+    text = (ROOT / "docs" / "protocol.md").read_text()
+    named = set(re.findall(r"`([a-z_]+)`", text))
+    wanted = {*facts.FACTS, *get_args(facts.DeltaType), *frames.COMMANDS}
+    assert not wanted - named
