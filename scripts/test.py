@@ -90,8 +90,6 @@ def pytest(*, long: bool) -> tuple[int, str]:
     closing = ""
     assert running.stdout is not None
     for line in running.stdout:
-        if " PASSED" in line or not line.strip():
-            continue
         print(line, end="", flush=True)
         if line.startswith("=") and " in " in line:
             closing = line.strip()

@@ -93,6 +93,8 @@ def fingerprint(files: list[Path]) -> str:
 
 def install(node: Node) -> None:
     """`npm ci`, unless node_modules is what the lock asks for already."""
+    if not (WEB / "package-lock.json").is_file():
+        raise WebError("there is no web/package.json with a lock here")
     lock = fingerprint([WEB / "package.json", WEB / "package-lock.json"])
     stamp = WEB / "node_modules" / ".installed"
     if stamp.is_file() and stamp.read_text() == lock:
@@ -104,8 +106,6 @@ def install(node: Node) -> None:
 
 def build() -> bool:
     """Build the app into the package; False when it was up to date. Raises `WebError`."""
-    if not (WEB / "package.json").is_file():
-        raise WebError("there is no web/package.json here")
     wanted = fingerprint(sources())
     stamp = STATIC / BUILT
     if stamp.is_file() and stamp.read_text() == wanted and (STATIC / "index.html").is_file():
