@@ -3,6 +3,9 @@
 import time
 from collections.abc import Callable
 
+import msgspec
+from msgspec.structs import replace
+
 from silu.types import events as ev
 from silu.types.errors import Failure
 from silu.types.parts import (
@@ -39,6 +42,7 @@ class _Block:
         "started_at",
         "text",
         "thinking_kind",
+        "unfinished",
     )
 
     def __init__(self, block_id: str, start: ev.BlockStart, now: int) -> None:
@@ -47,6 +51,7 @@ class _Block:
         self.thinking_kind: ThinkingKind = start.thinking_kind or "full"
         self.started_at = now
         self.ended_at: int | None = None
+        self.unfinished = False
         self.text: list[str] = []
         self.args: list[str] = []
         self.call_id = ""
@@ -86,18 +91,23 @@ class MessageBuilder:
         return self._blocks[index].id
 
     def feed(self, event: ev.StreamEvent) -> None:
+        # Two comparisons for what comes a thousand times an answer, a match for the rest.
+        kind = type(event)
+        if kind is ev.TextDelta or kind is ev.ThinkingDelta:
+            self._blocks[event.index].text.append(event.text)
+        elif kind is ev.ToolCallDelta:
+            self._call(event)
+        else:
+            self._feed(event)
+
+    def _feed(self, event: ev.StreamEvent) -> None:
         match event:
-            case ev.ThinkingDelta() | ev.TextDelta():
-                self._blocks[event.index].text.append(event.text)
-            case ev.ToolCallDelta():
-                block = self._blocks[event.index]
-                block.call_id = block.call_id or event.id
-                block.name = block.name or event.name
-                block.args.append(event.args_delta)
             case ev.BlockStart():
                 self._open(event)
             case ev.BlockEnd():
-                self._blocks[event.index].ended_at = self._clock()
+                block = self._blocks[event.index]
+                block.ended_at = self._clock()
+                block.unfinished = event.unfinished
             case ev.BlockData():
                 block = self._blocks[event.index]
                 block.name, block.data = event.name, event.data
@@ -116,13 +126,21 @@ class MessageBuilder:
                 self.finish = event
             case ev.VendorFailure():
                 self.failure = event.failure
-            case ev.Keepalive():
+            case _:
                 pass
 
     @property
     def interrupted(self) -> bool:
-        """True unless the vendor ended the answer by itself and without an error."""
-        return self.failure is not None or self.finish is None
+        """True unless the vendor ended the answer by itself, without an error, and the limit did
+        not fall into a thought or a call (F114): such an answer is kept for people only."""
+        if self.failure is not None or self.finish is None:
+            return True
+        if self.finish.reason != "length" or not self._blocks:
+            return False
+        last = self._blocks[max(self._blocks)]
+        if last.kind == "thinking":
+            return True
+        return last.kind == "tool_call" and (last.unfinished or not _is_json("".join(last.args)))
 
     def message(self) -> Message:
         """The assistant message so far, parts in order, continuity with its origin."""
@@ -137,6 +155,12 @@ class MessageBuilder:
             continuity=[self._kept(index, data) for index, data in self._continuity],
             interrupted=self.interrupted,
         )
+
+    def _call(self, event: ev.ToolCallDelta) -> None:
+        block = self._blocks[event.index]
+        block.call_id = block.call_id or event.id
+        block.name = block.name or event.name
+        block.args.append(event.args_delta)
 
     def _open(self, start: ev.BlockStart) -> None:
         now = self._clock()
@@ -154,31 +178,11 @@ class MessageBuilder:
     def _served(self, event: ev.Served) -> None:
         self.response_id = event.response_id or self.response_id
         if event.model and event.model != self.origin.served_model:
-            o = self.origin
-            self.origin = Origin(
-                vendor=o.vendor,
-                endpoint=o.endpoint,
-                account=o.account,
-                dialect=o.dialect,
-                model=o.model,
-                served_model=event.model,
-                level=o.level,
-                field=o.field,
-            )
+            self.origin = replace(self.origin, served_model=event.model)
 
     def _kept(self, index: int | None, data: ev.ContinuityData) -> Continuity:
-        o = self.origin
-        origin = Origin(
-            vendor=o.vendor,
-            endpoint=o.endpoint,
-            account=o.account,
-            dialect=o.dialect,
-            model=o.model,
-            served_model=o.served_model,
-            level=o.level,
-            field=data.field,
-        )
         part = self._blocks[index].id if index is not None and index in self._blocks else None
+        origin = replace(self.origin, field=data.field)
         return Continuity(part=part, kind=data.kind, data=data.data, origin=origin)
 
     def _part(self, block: _Block) -> Part | None:
@@ -211,3 +215,11 @@ class MessageBuilder:
                 )
             case "vendor":
                 return VendorPart(id=block.id, kind=block.name, data=block.data)
+
+
+def _is_json(text: str) -> bool:
+    try:
+        msgspec.json.decode(text or "{}")
+    except (msgspec.DecodeError, RecursionError):
+        return False
+    return True

@@ -88,6 +88,7 @@ def _goes_on(last: dict[str, Any], entry: dict[str, Any]) -> bool:
         last.get("type") == entry.get("type")
         and last.get("index") == entry.get("index")
         and "data" not in last
+        and not last.get("signature")
         and not (last.get("id") and entry.get("id") and last["id"] != entry["id"])
     )
 
