@@ -12,7 +12,7 @@ import msgspec
 class ChatDelta(msgspec.Struct, gc=False):
     content: str | None = None
     reasoning_content: str | None = None
-    tool_calls: msgspec.Raw | None = None
+    tool_calls: msgspec.Raw = msgspec.Raw()
 
 
 class ChatChoice(msgspec.Struct, gc=False):
@@ -22,7 +22,7 @@ class ChatChoice(msgspec.Struct, gc=False):
 
 class ChatChunk(msgspec.Struct, gc=False):
     choices: list[ChatChoice] = []
-    usage: msgspec.Raw | None = None
+    usage: msgspec.Raw = msgspec.Raw()
 
 
 class BlockDelta(msgspec.Struct, gc=False):
