@@ -66,6 +66,8 @@ class _Chunk(msgspec.Struct):
     choices: list[_Choice] | None = None
     usage: dict[str, Any] | None = None
     error: Any = None
+    x_groq: dict[str, Any] | None = None
+    timings: dict[str, Any] | None = None
 
 
 class _Extras(msgspec.Struct):
@@ -77,9 +79,6 @@ class _Extras(msgspec.Struct):
     type: str | None = None
     detail: Any = None
     message: Any = None
-    timings: dict[str, Any] | None = None
-    x_groq: dict[str, Any] | None = None
-    citations: list[Any] | None = None
 
 
 _chunk = msgspec.json.Decoder(_Chunk).decode
@@ -127,10 +126,8 @@ class OpenAIChatDecoder(BaseDecoder):
         self._encrypted: list[str] = []
         self._served = False
         self._usage: dict[str, Any] | None = None
-        self._usage_told = False
         self._refused: list[str] = []
         self._whole_answer = False
-        self._text: list[str] = []
 
     # -- payloads
 
@@ -154,6 +151,8 @@ class OpenAIChatDecoder(BaseDecoder):
             self._choice(chunk.choices[0])
         if chunk.usage is not None:
             self._count(chunk.usage)
+        elif chunk.x_groq is not None or chunk.timings is not None:
+            self._count_elsewhere(chunk)
         if not chunk.choices:
             self._aside(data)
 
@@ -173,8 +172,6 @@ class OpenAIChatDecoder(BaseDecoder):
             self._emit(Served(extras.model or None, extras.id or None))
             if not self._rules.call_seed:
                 self._calls.seed = extras.id or ""
-        if self._whole_answer:
-            self._extra_counts(extras)
 
     def _aside(self, data: bytes) -> None:
         """A chunk without choices: usage, or an error in some form, or noise."""
@@ -182,7 +179,6 @@ class OpenAIChatDecoder(BaseDecoder):
         if extras.object == "error" or extras.type == "error":
             self._fail(failure_from_object(_any(data), self._status))
             return
-        self._extra_counts(extras)
         if self._whole_answer and not self._failed and extras.object is None:
             # FastAPI's {"detail": …} and the like with a 200
             told = extras.detail or extras.message
@@ -191,11 +187,12 @@ class OpenAIChatDecoder(BaseDecoder):
         elif self._finish is not None and self._usage is not None:
             self._finalise()
 
-    def _extra_counts(self, extras: _Extras) -> None:
-        if extras.x_groq and isinstance(extras.x_groq.get("usage"), dict):
-            self._count(extras.x_groq["usage"])
-        elif extras.timings is not None and self._usage is None:
-            self._emit(UsageReport(counts.timings(extras.timings)))
+    def _count_elsewhere(self, chunk: _Chunk) -> None:
+        """Groq's first form of streamed usage, and llama.cpp's timings where it gives none."""
+        if chunk.x_groq is not None and isinstance(chunk.x_groq.get("usage"), dict):
+            self._count(chunk.x_groq["usage"])
+        elif chunk.timings is not None and self._usage is None:
+            self._emit(UsageReport(counts.timings(chunk.timings)))
 
     def _count(self, raw: dict[str, Any]) -> None:
         if raw == self._usage:
@@ -417,6 +414,8 @@ def _loose(found: object) -> _Chunk:
         choices=[_loose_choice(c) for c in listed if isinstance(c, dict)] or None,
         usage=_dict(obj.get("usage")),
         error=obj.get("error"),
+        x_groq=_dict(obj.get("x_groq")),
+        timings=_dict(obj.get("timings")),
     )
 
 
