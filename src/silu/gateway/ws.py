@@ -1,0 +1,147 @@
+"""The WebSocket: many sessions on one socket, commands in, facts and deltas out."""
+
+import asyncio
+import contextlib
+from typing import Any
+
+import msgspec
+from starlette.types import Receive, Send
+
+from silu.app import App
+from silu.engine.api import HubClientApi
+from silu.gateway.auth import Principal
+from silu.gateway.commands import run_command
+from silu.gateway.dispatch import describe, parse
+from silu.types.assembly import wall_ms
+from silu.types.errors import UserError
+from silu.types.frames import COMMANDS, AckFrame, ClientFrame, ErrorFrame, HeartbeatFrame
+
+HEARTBEAT_SECONDS = 15.0
+
+_GOING_AWAY = 1001
+
+
+class Sockets:
+    """All open connections; one task beats the heart of every one while runs are on."""
+
+    def __init__(self, app: App, *, heartbeat: float = HEARTBEAT_SECONDS) -> None:
+        self._app = app
+        self._clients: set[HubClientApi] = set()
+        self._heartbeat = heartbeat
+        self._beat: asyncio.Task[None] | None = None
+
+    async def serve(self, principal: Principal, receive: Receive, send: Send) -> None:
+        """Speak with one client until it goes away; its runs go on."""
+        client = self._app.hub.client()
+        self._enter(client)
+        try:
+            await receive()
+            await send({"type": "websocket.accept"})
+            connection = _Connection(self._app, client, principal, receive, send)
+            await connection.run()
+        finally:
+            self._leave(client)
+            client.close()
+
+    def close_all(self) -> None:
+        """The server stops: every client gets its last frames and then the close."""
+        for client in list(self._clients):
+            client.close()
+
+    def _enter(self, client: HubClientApi) -> None:
+        self._clients.add(client)
+        if self._beat is None:
+            self._beat = asyncio.create_task(self._beats(), name="heartbeats")
+
+    def _leave(self, client: HubClientApi) -> None:
+        self._clients.discard(client)
+        if not self._clients and self._beat is not None:
+            # Nobody listens: no timer wakes an idle server.
+            self._beat.cancel()
+            self._beat = None
+
+    async def _beats(self) -> None:
+        while True:
+            await asyncio.sleep(self._heartbeat)
+            running = self._app.hub.running()
+            if not running:
+                continue
+            frame = HeartbeatFrame(ts=wall_ms(), running=running)
+            for client in self._clients:
+                client.push(frame)
+
+
+class _Connection:
+    """One socket: a reader that runs commands in order, a writer that empties the queue."""
+
+    def __init__(
+        self,
+        app: App,
+        client: HubClientApi,
+        principal: Principal,
+        receive: Receive,
+        send: Send,
+    ) -> None:
+        self._app = app
+        self._client = client
+        self._principal = principal
+        self._receive = receive
+        self._send = send
+
+    async def run(self) -> None:
+        writer = asyncio.create_task(self._write(), name="socket writer")
+        reader = asyncio.create_task(self._read(), name="socket reader")
+        try:
+            await asyncio.wait({reader, writer}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in (reader, writer):
+                task.cancel()
+            # A lost connection shows as OSError in whichever task was writing.
+            with contextlib.suppress(OSError):
+                await _ended(reader, writer)
+
+    async def _write(self) -> None:
+        while frames := await self._client.take():
+            for frame in frames:
+                await self._send({"type": "websocket.send", "text": frame.data.decode()})
+        await self._send({"type": "websocket.close", "code": _GOING_AWAY, "reason": "stopping"})
+
+    async def _read(self) -> None:
+        while True:
+            message = await self._receive()
+            if message["type"] == "websocket.disconnect":
+                return
+            text = message.get("text")
+            if text is None:
+                self._refuse(None, UserError("Frames are JSON text.", code="bad_json"))
+                continue
+            await self._frame(text)
+
+    async def _frame(self, text: str) -> None:
+        frame_id: str | None = None
+        try:
+            frame: ClientFrame = parse(text.encode(), ClientFrame)
+            frame_id = frame.frame_id
+            command = parse(bytes(frame.data), _shape(frame.type))
+            data = await run_command(self._app, self._client, frame.session_id, command)
+        except Exception as exc:
+            self._refuse(frame_id, exc)
+            return
+        self._client.push(AckFrame(frame_id=frame.frame_id, data=data))
+
+    def _refuse(self, frame_id: str | None, exc: Exception) -> None:
+        _, info = describe(exc)
+        self._client.push(ErrorFrame(frame_id=frame_id, data=info))
+
+
+def _shape(kind: str) -> type[msgspec.Struct]:
+    shape = COMMANDS.get(kind)
+    if shape is None:
+        raise UserError(f"There is no frame {kind[:40]!r}.", code="unknown_type")
+    return shape
+
+
+async def _ended(*tasks: asyncio.Task[Any]) -> None:
+    for task in tasks:
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
