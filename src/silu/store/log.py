@@ -1,0 +1,214 @@
+"""The log of facts: numbered, kept and projected in one transaction."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+import sqlalchemy as sa
+from sqlalchemy import bindparam
+
+from silu.store import schema
+from silu.store.sql import Sql, Tx
+from silu.types import facts as f
+from silu.types.errors import UserError
+from silu.types.frames import FactFrame
+
+_encoder = msgspec.json.Encoder()
+_s = schema.sessions
+_facts = schema.facts
+
+_ADVANCE = Sql(
+    sa.update(_s)
+    .where(_s.c.id == bindparam("session"))
+    .values(head=_s.c.head + bindparam("more", type_=sa.BigInteger))
+    .returning(_s.c.head)
+)
+_INSERT = Sql(sa.insert(_facts))
+_SINCE = Sql(
+    sa.select(_facts.c.n, _facts.c.type, _facts.c.data, _facts.c.ts, _facts.c.run_id)
+    .where(_facts.c.session_id == bindparam("session"), _facts.c.n > bindparam("since"))
+    .order_by(_facts.c.n)
+    .limit(bindparam("most", type_=sa.BigInteger))
+)
+_HEAD = Sql(sa.select(_s.c.head, _s.c.log_start).where(_s.c.id == bindparam("session")))
+
+
+def append(
+    tx: Tx, session_id: str, run_id: str | None, data: Sequence[f.FactData]
+) -> list[FactFrame]:
+    """Number facts without a gap, keep them, and do what they mean for the other tables."""
+    if not data:
+        return []
+    row = tx.run(_ADVANCE, {"session": session_id, "more": len(data)}).fetchone()
+    if row is None:
+        raise unknown_session(session_id)
+    first: int = row[0] - len(data) + 1
+    frames = [
+        FactFrame(
+            type=f.fact_type(one),
+            session_id=session_id,
+            run_id=run_id,
+            n=first + index,
+            ts=tx.now,
+            data=msgspec.Raw(_encoder.encode(one)),
+        )
+        for index, one in enumerate(data)
+    ]
+    tx.many(_INSERT, [_row(frame) for frame in frames])
+    for frame, one in zip(frames, data, strict=True):
+        _project(tx, frame, one)
+    tx.facts += frames
+    return frames
+
+
+def since(tx: Tx, session_id: str, n: int, *, limit: int) -> list[FactFrame]:
+    """Facts after `n`, oldest first."""
+    cursor = tx.run(_SINCE, {"session": session_id, "since": n, "most": limit})
+    return [
+        FactFrame(
+            type=kind,
+            session_id=session_id,
+            run_id=run_id,
+            n=number,
+            ts=ts,
+            data=msgspec.Raw(data.encode()),
+        )
+        for number, kind, data, ts, run_id in cursor
+    ]
+
+
+def reach(tx: Tx, session_id: str) -> tuple[int, int]:
+    """(head, start): the newest fact's number, and the one up to which the log was cut."""
+    row = tx.run(_HEAD, {"session": session_id}).fetchone()
+    if row is None:
+        raise unknown_session(session_id)
+    return row[0], row[1]
+
+
+def prune(tx: Tx, session_id: str, *, keep: int) -> None:
+    """Cut the log to its last `keep` facts; who is further behind gets a snapshot."""
+    head, start = reach(tx, session_id)
+    cut = head - keep
+    if cut <= start:
+        return
+    tx.execute(sa.delete(_facts).where(_facts.c.session_id == session_id, _facts.c.n <= cut))
+    tx.execute(sa.update(_s).where(_s.c.id == session_id).values(log_start=cut))
+
+
+def touch(tx: Tx, session_id: str, **values: Any) -> None:
+    """Change a session's row and tell the sidebars."""
+    tx.execute(
+        sa.update(_s)
+        .where(_s.c.id == session_id)
+        .values(changed=next_change(), updated_at=tx.now, **values)
+    )
+    tx.touched.add(session_id)
+
+
+def next_change() -> sa.ScalarSelect[Any]:
+    """The next number of the sidebar's counter."""
+    newest = sa.union_all(
+        sa.select(sa.func.max(_s.c.changed).label("n")),
+        sa.select(sa.func.max(schema.gone.c.changed).label("n")),
+    ).subquery()
+    return sa.select(sa.func.coalesce(sa.func.max(newest.c.n), 0) + 1).scalar_subquery()
+
+
+def unknown_session(session_id: str) -> UserError:
+    return UserError(f"There is no session {session_id}.", code="unknown_session")
+
+
+def _row(frame: FactFrame) -> dict[str, Any]:
+    return {
+        "session_id": frame.session_id,
+        "n": frame.n,
+        "type": frame.type,
+        "data": bytes(frame.data).decode(),
+        "ts": frame.ts,
+        "run_id": frame.run_id,
+    }
+
+
+def _project(tx: Tx, frame: FactFrame, data: f.FactData) -> None:
+    match data:
+        case f.TokenUpdate():
+            _set(tx, frame, tokens=bytes(frame.data).decode())
+        case f.Done():
+            touch(tx, frame.session_id, attention_n=frame.n)
+        case f.ApprovalRequest():
+            _ask(tx, frame, data.approval_id, call_id=data.call_id)
+        case f.Question():
+            _ask(tx, frame, data.question_id, call_id=None)
+        case f.WaitResolved():
+            _answered(tx, frame, data)
+        case f.PlanUpdate():
+            _plan(tx, frame, data)
+        case f.SkillStart() | f.SkillEnd():
+            _skill(tx, frame, data)
+        case _:
+            return
+
+
+def _set(tx: Tx, frame: FactFrame, **values: Any) -> None:
+    tx.execute(sa.update(_s).where(_s.c.id == frame.session_id).values(**values))
+
+
+def _ask(tx: Tx, frame: FactFrame, wait_id: str, *, call_id: str | None) -> None:
+    values = {
+        "id": wait_id,
+        "session_id": frame.session_id,
+        "run_id": frame.run_id,
+        "kind": frame.type,
+        "call_id": call_id,
+        "data": bytes(frame.data).decode(),
+        "status": "open",
+        "created_at": frame.ts,
+    }
+    tx.upsert(schema.approvals, values)
+    touch(tx, frame.session_id, waiting=True, attention_n=frame.n)
+
+
+def _answered(tx: Tx, frame: FactFrame, data: f.WaitResolved) -> None:
+    table = schema.approvals
+    tx.execute(
+        sa.update(table)
+        .where(table.c.id == data.wait_id, table.c.session_id == frame.session_id)
+        .values(status="answered", decision=data.decision, decided_at=frame.ts)
+    )
+    still_open = sa.exists().where(table.c.session_id == frame.session_id, table.c.status == "open")
+    touch(tx, frame.session_id, waiting=still_open)
+
+
+def _plan(tx: Tx, frame: FactFrame, data: f.PlanUpdate) -> None:
+    values = {
+        "session_id": frame.session_id,
+        "plan_id": data.plan_id,
+        "revision": data.revision,
+        "status": data.status,
+        "data": bytes(frame.data).decode(),
+        "created_at": frame.ts,
+        "updated_at": frame.ts,
+    }
+    tx.upsert(schema.plans, values, keep=("created_at",))
+
+
+def _skill(tx: Tx, frame: FactFrame, data: f.SkillStart | f.SkillEnd) -> None:
+    if frame.run_id is None:
+        return
+    key = {"run_id": frame.run_id, "skill_id": data.skill_id, "session_id": frame.session_id}
+    match data:
+        case f.SkillStart():
+            more: dict[str, Any] = {
+                "name": data.name,
+                "label": data.label,
+                "status": "running",
+                "started_at": frame.ts,
+            }
+        case f.SkillEnd():
+            more = {
+                "status": data.status,
+                "result": data.result,
+                "result_type": data.result_type,
+                "ended_at": frame.ts,
+            }
+    tx.upsert(schema.skills, {**key, **more})

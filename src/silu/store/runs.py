@@ -1,0 +1,250 @@
+"""Runs: queued, taken up, parked, finished; one at a time in a session."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import sqlalchemy as sa
+
+from silu.store import deltas, log, messages, schema
+from silu.store.api import NewRun, Run, RunRef, RunState, StaleRunError
+from silu.store.codec import escape, unescape
+from silu.store.sql import Tx
+from silu.types.facts import DoneReason, FactData, MessageAdded, QueuedSend, QueueUpdate, RunStatus
+from silu.types.levels import parse_level
+from silu.types.parts import (
+    Message,
+    Part,
+    TextPart,
+    decode_parts,
+    encode_parts,
+    text_of,
+)
+
+_r = schema.runs
+_s = schema.sessions
+_st = schema.steers
+
+
+def submit(tx: Tx, session_id: str, new: NewRun) -> None:
+    """Queue a turn; the person's message joins the history when the turn begins."""
+    tx.execute(
+        sa.insert(_r),
+        {
+            "id": new.id,
+            "session_id": session_id,
+            "status": "queued",
+            "user_message_id": new.message_id,
+            "input": encode_parts(new.parts).decode(),
+            "turn_level": new.turn_level,
+            "turn_mode": new.turn_mode,
+            "created_at": tx.now,
+        },
+    )
+
+
+def take_next(tx: Tx, session_id: str, *, tell: bool = True) -> RunRef | None:
+    """Begin the oldest queued run of a session in which none is on, and tell what stays queued."""
+    row = tx.execute(
+        sa.select(_s.c.running_run).where(_s.c.id == session_id).with_for_update()
+    ).first()
+    if row is None or row.running_run is not None:
+        return None
+    run_id = tx.execute(
+        sa.select(_r.c.id)
+        .where(_r.c.session_id == session_id, _r.c.status == "queued")
+        .order_by(_r.c.created_at, _r.c.id)
+        .limit(1)
+    ).scalar()
+    if run_id is None:
+        return None
+    ref = take_up(tx, run_id)
+    if tell:
+        tell_queue(tx, session_id)
+    return ref
+
+
+def take_up(tx: Tx, run_id: str) -> RunRef | None:
+    """A new attempt at a run: the fence moves, whoever worked on it before is stale.
+
+    `None` when the run is over or unknown.
+    """
+    row = tx.execute(sa.select(_r).where(_r.c.id == run_id)).first()
+    if row is None or row.status == "done":
+        return None
+    fence = tx.execute(
+        sa.update(_s)
+        .where(_s.c.id == row.session_id)
+        .values(fence=_s.c.fence + 1, running_run=run_id)
+        .returning(_s.c.fence)
+    ).scalar_one()
+    tx.execute(
+        sa.update(_r)
+        .where(_r.c.id == run_id)
+        .values(
+            status="running",
+            fence=fence,
+            attempts=_r.c.attempts + 1,
+            stalled=_r.c.stalled + 1,
+            started_at=sa.func.coalesce(_r.c.started_at, tx.now),
+            wait_id=None,
+        )
+    )
+    log.touch(tx, row.session_id)
+    if row.status == "queued":
+        _begin(tx, row)
+    return RunRef(run_id=run_id, session_id=row.session_id, fence=fence)
+
+
+def _begin(tx: Tx, row: sa.Row[Any]) -> None:
+    message = Message(id=row.user_message_id, role="user", parts=decode_parts(row.input))
+    messages.put(tx, row.session_id, message, run_id=row.id)
+    tx.execute(sa.update(_r).where(_r.c.id == row.id).values(input=None))
+    messages.note_last(tx, row.session_id, message)
+    added = MessageAdded(message_id=message.id, role="user", text=text_of(message))
+    log.append(tx, row.session_id, row.id, [added])
+
+
+def guard(tx: Tx, ref: RunRef) -> None:
+    """Refuse what a stale attempt wants to write."""
+    if deltas.fence_of(tx, ref.session_id) != ref.fence:
+        raise StaleRunError(ref.run_id)
+
+
+def queue(tx: Tx, session_id: str) -> list[QueuedSend]:
+    rows = tx.execute(
+        sa.select(_r.c.user_message_id, _r.c.input)
+        .where(_r.c.session_id == session_id, _r.c.status == "queued")
+        .order_by(_r.c.created_at, _r.c.id)
+    )
+    return [QueuedSend(message_id=row.user_message_id, text=_input_text(row.input)) for row in rows]
+
+
+def tell_queue(tx: Tx, session_id: str) -> None:
+    log.append(tx, session_id, None, [QueueUpdate(queue=queue(tx, session_id))])
+
+
+def edit_queued(tx: Tx, session_id: str, message_id: str, text: str | None) -> bool:
+    """Change a queued message's text, or take it out (`None`); False when it is not queued."""
+    found = tx.execute(
+        sa.select(_r.c.id, _r.c.input).where(
+            _r.c.session_id == session_id,
+            _r.c.user_message_id == message_id,
+            _r.c.status == "queued",
+        )
+    ).first()
+    if found is None:
+        return False
+    if text is None:
+        tx.execute(sa.delete(_r).where(_r.c.id == found.id))
+    else:
+        parts = [part for part in decode_parts(found.input) if not isinstance(part, TextPart)]
+        new: list[Part] = [TextPart(text=text), *parts]
+        tx.execute(
+            sa.update(_r).where(_r.c.id == found.id).values(input=encode_parts(new).decode())
+        )
+    tell_queue(tx, session_id)
+    return True
+
+
+def park(tx: Tx, ref: RunRef, wait_id: str) -> bool:
+    """Put a run aside until its wait is over; False when it already is, so that the caller
+    takes it up again at once."""
+    guard(tx, ref)
+    approvals = schema.approvals
+    status = tx.execute(sa.select(approvals.c.status).where(approvals.c.id == wait_id)).scalar()
+    if status == "answered":
+        return False
+    tx.execute(sa.update(_r).where(_r.c.id == ref.run_id).values(status="parked", wait_id=wait_id))
+    log.touch(tx, ref.session_id)
+    return True
+
+
+def finish(
+    tx: Tx,
+    ref: RunRef,
+    status: RunStatus,
+    *,
+    reason: DoneReason | None,
+    facts: Sequence[FactData],
+) -> None:
+    """End a run; its session is free for the next one."""
+    guard(tx, ref)
+    tx.execute(
+        sa.update(_r)
+        .where(_r.c.id == ref.run_id)
+        .values(status="done", outcome=status, reason=reason, ended_at=tx.now)
+    )
+    tx.execute(sa.update(_s).where(_s.c.id == ref.session_id).values(running_run=None))
+    log.touch(tx, ref.session_id)
+    log.append(tx, ref.session_id, ref.run_id, facts)
+
+
+def unfinished(tx: Tx) -> list[Run]:
+    """Runs an earlier process left running, queued, or parked on a wait that is over."""
+    rows = tx.execute(
+        sa.select(_r).where(_r.c.status != "done").order_by(_r.c.created_at, _r.c.id)
+    ).all()
+    return [_run(row) for row in rows]
+
+
+def wait_is_over(tx: Tx, wait_id: str) -> bool:
+    approvals = schema.approvals
+    status = tx.execute(sa.select(approvals.c.status).where(approvals.c.id == wait_id)).scalar()
+    return status == "answered"
+
+
+def read(tx: Tx, run_id: str) -> Run | None:
+    row = tx.execute(sa.select(_r).where(_r.c.id == run_id)).first()
+    return None if row is None else _run(row)
+
+
+def of_session(tx: Tx, session_id: str | None) -> list[Run]:
+    """Runs that are not over, of one session or of all."""
+    query = sa.select(_r).where(_r.c.status != "done").order_by(_r.c.created_at, _r.c.id)
+    if session_id is not None:
+        query = query.where(_r.c.session_id == session_id)
+    return [_run(row) for row in tx.execute(query)]
+
+
+def steer(tx: Tx, session_id: str, run_id: str, text: str) -> None:
+    tx.execute(
+        sa.insert(_st),
+        {"session_id": session_id, "run_id": run_id, "text": escape(text), "ts": tx.now},
+    )
+
+
+def open_steers(tx: Tx, run_id: str) -> list[tuple[int, str]]:
+    """What was said to a run and has not reached the model: (id, text), oldest first."""
+    rows = tx.execute(
+        sa.select(_st.c.id, _st.c.text)
+        .where(_st.c.run_id == run_id, _st.c.taken.is_(False))
+        .order_by(_st.c.id)
+    )
+    return [(row.id, unescape(row.text)) for row in rows]
+
+
+def take_steers(tx: Tx, run_id: str, upto: int) -> None:
+    tx.execute(sa.update(_st).where(_st.c.run_id == run_id, _st.c.id <= upto).values(taken=True))
+
+
+def _run(row: sa.Row[Any]) -> Run:
+    state: RunState = row.status
+    return Run(
+        id=row.id,
+        session_id=row.session_id,
+        status=state,
+        user_message_id=row.user_message_id,
+        turn_level=None if row.turn_level is None else parse_level(row.turn_level),
+        turn_mode=row.turn_mode,
+        stalled=row.stalled,
+        wait_id=row.wait_id,
+        started_at=row.started_at,
+        outcome=row.outcome,
+        reason=row.reason,
+    )
+
+
+def _input_text(parts: str | None) -> str:
+    if not parts:
+        return ""
+    return "".join(part.text for part in decode_parts(parts) if isinstance(part, TextPart))

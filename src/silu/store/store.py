@@ -1,0 +1,334 @@
+"""The store: what everyone above it calls. Each method is one job on a dedicated thread.
+
+Errors a person can mend are `UserError`s: `newer_database`, `not_a_database`,
+`damaged_database`, `locked`, `disk_full`, `database_unreachable`, `unknown_session`,
+`unknown_message`, `unknown_blob`, `workspace_locked`, `bad_argument`.
+
+Whatever takes `client_id` does its work once: the same id again, also after a restart, gives the
+first answer. Facts are numbered in the job's transaction and reach listeners after its commit.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, Self, TypeVar
+
+from silu.store import blobs as blob_table
+from silu.store import (
+    log,
+    messages,
+    misc,
+    purge,
+    runs,
+    sessions,
+    snapshot,
+    todos,
+)
+from silu.store.api import NewRun, NewSession, RunRef, Session, SessionPage
+from silu.store.database import Database, Trouble
+from silu.store.sql import Tx
+from silu.store.writer import Readers, Writer
+from silu.types.api import CallView
+from silu.types.capabilities import Learned
+from silu.types.facts import FactData, Mode
+from silu.types.frames import FactFrame, MessagePage, SessionItem, SnapshotData
+from silu.types.levels import LevelChoice
+from silu.types.parts import BlobRef, Message
+from silu.types.todos import Todo
+
+T = TypeVar("T")
+Listener = Callable[[list[FactFrame], set[str]], None]
+
+_ORPHAN_MS = 24 * 3600 * 1000
+
+
+class Store:
+    """Belongs to the event loop it was opened on."""
+
+    def __init__(self, database: Database, files: blob_table.BlobFiles) -> None:
+        self._database = database
+        self._files = files
+        self._listeners: list[Listener] = []
+        self._troubles: list[Callable[[Trouble | None], None]] = []
+        self._readers = Readers(database)
+        self._writer = Writer(
+            database,
+            asyncio.get_running_loop(),
+            on_commit=self._committed,
+            on_trouble=self._in_trouble,
+        )
+
+    @classmethod
+    async def open(
+        cls, place: str | Path, *, blobs: Path | None = None, backups: Path | None = None
+    ) -> Self:
+        """Open a file's path, `sqlite:///…` or `postgresql://…`; make or migrate it when due.
+
+        The folders for blobs and backups stand beside the database file unless given;
+        PostgreSQL needs them.
+        """
+        database = Database(place)
+        base = database.path.parent if database.path is not None else Path()
+        backups = backups or base / "backups"
+        await asyncio.to_thread(database.prepare, backups)
+        store = cls(database, blob_table.BlobFiles(blobs or base / "blobs"))
+        await store.write(store._drop_orphans)
+        return store
+
+    async def close(self) -> None:
+        """Finish what is queued and end the threads."""
+        await asyncio.to_thread(self._writer.close)
+        await asyncio.to_thread(self._readers.close)
+        self._database.dispose()
+
+    # ---------------------------------------------------------------- for the engine
+
+    @property
+    def name(self) -> str:
+        """The database's place, without a password."""
+        return self._database.name
+
+    def listen(self, listener: Listener) -> Callable[[], None]:
+        """Be told, on the loop and after each commit, of its facts in order and of the sessions
+        whose line in the sidebar changed. Returns what ends it."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
+    def on_trouble(self, callback: Callable[[Trouble | None], None]) -> None:
+        """Be told when writing fails for a reason that may pass, and when it works again."""
+        self._troubles.append(callback)
+
+    def write(
+        self, work: Callable[[Tx], T], *, patient: bool = False, durable: bool = False
+    ) -> "asyncio.Future[T]":
+        """Queue a job; see `writer.Job`. Jobs are committed in the order they are queued."""
+        return self._writer.submit(work, patient=patient, durable=durable)
+
+    async def read(self, work: Callable[[Tx], T]) -> T:
+        return await self._readers.run(work)
+
+    # ---------------------------------------------------------------------- sessions
+
+    async def create_session(self, new: NewSession, *, client_id: str | None = None) -> Session:
+        def work(tx: Tx) -> Session:
+            made = misc.once(
+                tx, client_id, "create_session", None, lambda: sessions.create(tx, new)
+            )
+            return sessions.read(tx, made)
+
+        return await self.write(work)
+
+    async def session(self, session_id: str) -> Session:
+        return await self.read(lambda tx: sessions.read(tx, session_id))
+
+    async def items(self, ids: set[str]) -> list[SessionItem]:
+        """Sidebar lines of some sessions."""
+        return await self.read(lambda tx: sessions.items(tx, ids))
+
+    async def list_sessions(
+        self, *, since: int = 0, archived: bool = False, trashed: bool = False, limit: int = 200
+    ) -> SessionPage:
+        """Newest first; with `since` (a page's `n`) what changed after it."""
+        return await self.read(
+            lambda tx: sessions.page(
+                tx, since=since, archived=archived, trashed=trashed, limit=limit
+            )
+        )
+
+    async def rename(self, session_id: str, title: str, *, client_id: str | None = None) -> None:
+        await self._once(client_id, "rename", session_id, partial(sessions.rename, title=title))
+
+    async def archive(self, session_id: str, archived: bool = True) -> None:
+        await self.write(lambda tx: sessions.archive(tx, session_id, archived))
+
+    async def set_workspace(self, session_id: str, workspace: str | Path) -> None:
+        """`workspace_locked` after the first tool call."""
+        await self.write(lambda tx: sessions.set_workspace(tx, session_id, str(workspace)))
+
+    async def trash(self, session_id: str) -> None:
+        """Hide it, to be restored or purged."""
+        await self.write(lambda tx: sessions.trash(tx, session_id, away=True))
+
+    async def restore(self, session_id: str) -> None:
+        await self.write(lambda tx: sessions.trash(tx, session_id, away=False))
+
+    async def purge(self, session_id: str) -> None:
+        """Delete for good: its facts, its deltas, messages no branch shares, blobs nobody else
+        uses, the sessions of its sub-agents."""
+        await self.write(lambda tx: purge.purge(tx, session_id, self._files))
+
+    async def fork(
+        self, session_id: str, message_id: str | None = None, *, client_id: str | None = None
+    ) -> Session:
+        """A sibling that shares the messages up to and including `message_id` (all when None)."""
+
+        def work(tx: Tx) -> Session:
+            made = misc.once(
+                tx, client_id, "fork", session_id, lambda: sessions.fork(tx, session_id, message_id)
+            )
+            return sessions.read(tx, made)
+
+        return await self.write(work)
+
+    async def set_level(
+        self,
+        session_id: str,
+        level: LevelChoice,
+        *,
+        mode: Mode | None = None,
+        facts: Sequence[FactData] = (),
+        client_id: str | None = None,
+    ) -> None:
+        """Kept for the session's present mode unless one is named."""
+        work = partial(sessions.choose, level=level, mode=mode, facts=tuple(facts))
+        await self._once(client_id, "set_level", session_id, work)
+
+    async def set_model(
+        self,
+        session_id: str,
+        model: str,
+        *,
+        mode: Mode | None = None,
+        facts: Sequence[FactData] = (),
+        client_id: str | None = None,
+    ) -> None:
+        work = partial(sessions.choose, model=model, mode=mode, facts=tuple(facts))
+        await self._once(client_id, "set_model", session_id, work)
+
+    async def set_mode(self, session_id: str, mode: Mode, *, client_id: str | None = None) -> None:
+        await self._once(client_id, "set_mode", session_id, partial(sessions.set_mode, mode=mode))
+
+    async def mark_read(self, session_id: str) -> None:
+        await self.write(lambda tx: sessions.mark_read(tx, session_id))
+
+    # -------------------------------------------------------------- messages and log
+
+    async def messages(
+        self, session_id: str, *, before: str | None = None, limit: int = 50
+    ) -> MessagePage:
+        """The last `limit` messages before the cursor, oldest first, tool results folded into
+        the segments of the calls they answer."""
+        return await self.read(lambda tx: messages.page(tx, session_id, before=before, limit=limit))
+
+    async def history(self, session_id: str) -> list[Message]:
+        """Every message as the model sees it, with continuity, oldest first."""
+        return await self.read(lambda tx: messages.history(tx, session_id))
+
+    async def facts(self, session_id: str, since: int, *, limit: int = 2000) -> list[FactFrame]:
+        return await self.read(lambda tx: log.since(tx, session_id, since, limit=limit))
+
+    async def prune_facts(self, session_id: str, *, keep: int) -> None:
+        await self.write(lambda tx: log.prune(tx, session_id, keep=keep))
+
+    async def snapshot(self, session_id: str) -> SnapshotData:
+        return (await self.read(lambda tx: snapshot.read(tx, session_id)))[1]
+
+    async def calls(self, session_id: str, *, run_id: str | None = None) -> list[CallView]:
+        return await self.read(lambda tx: misc.calls(tx, session_id, run_id))
+
+    async def todos(self, session_id: str) -> list[Todo]:
+        return await self.read(lambda tx: todos.read(tx, session_id))
+
+    async def put_todos(
+        self, session_id: str, new: Sequence[Todo], *, by: str, client_id: str | None = None
+    ) -> None:
+        """Replace the list, keep the change in its history, tell it as `todo_update`."""
+
+        def work(tx: Tx, _session_id: str) -> None:
+            todos.replace(tx, session_id, list(new), by=by, run_id=None)
+            log.append(tx, session_id, None, [todos.update_of(list(new))])
+
+        await self._once(client_id, "put_todos", session_id, work)
+
+    async def todo_history(self, session_id: str) -> list[tuple[int, str, list[Todo]]]:
+        """Every state of the list, oldest first: (ms, who changed it, the list)."""
+        return await self.read(lambda tx: todos.history(tx, session_id))
+
+    # ------------------------------------------------------------------------- runs
+
+    async def submit(
+        self, session_id: str, new: NewRun, *, client_id: str | None = None
+    ) -> tuple[str, RunRef | None]:
+        """Queue a turn and begin it when the session is free.
+
+        Returns the run's id and, when it began now, its first attempt.
+        """
+
+        def work(tx: Tx) -> tuple[str, RunRef | None]:
+            began: list[RunRef] = []
+
+            def submit() -> str:
+                sessions.require(tx, session_id)
+                runs.submit(tx, session_id, new)
+                ref = runs.take_next(tx, session_id, tell=False)
+                began.extend([ref] if ref else [])
+                if ref is None:
+                    runs.tell_queue(tx, session_id)
+                return new.id
+
+            run_id = misc.once(tx, client_id, "send", session_id, submit)
+            return run_id, began[0] if began else None
+
+        return await self.write(work)
+
+    # --------------------------------------------------------------------- small ones
+
+    async def put_blob(self, data: bytes, *, media_type: str, name: str | None = None) -> BlobRef:
+        sha256 = await asyncio.to_thread(self._files.write, data)
+        ref = BlobRef(sha256=sha256, size=len(data), media_type=media_type, name=name)
+
+        def work(tx: Tx) -> None:
+            self._files.write(data)  # again only if a purge took the same bytes away meanwhile
+            blob_table.note(tx, ref)
+
+        await self.write(work)
+        return ref
+
+    async def blob(self, sha256: str) -> tuple[BlobRef, bytes]:
+        def work(tx: Tx) -> tuple[BlobRef, bytes]:
+            return blob_table.find(tx, sha256), self._files.read(sha256)
+
+        return await self.read(work)
+
+    async def learned(self) -> list[Learned]:
+        return await self.read(misc.learned)
+
+    async def learn(self, fact: Learned) -> None:
+        await self.write(lambda tx: misc.learn(tx, fact))
+
+    async def forget(self, *, endpoint: str, model: str | None = None) -> int:
+        """Forget what was learned of an endpoint or one of its models; how many facts it was."""
+        return await self.write(lambda tx: misc.forget(tx, endpoint, model))
+
+    async def setting(self, name: str) -> Any:
+        """A JSON value, `None` where nothing was set."""
+        return await self.read(lambda tx: misc.setting(tx, name))
+
+    async def set_setting(self, name: str, value: Any) -> None:
+        await self.write(lambda tx: misc.set_setting(tx, name, value))
+
+    # ------------------------------------------------------------------------- inside
+
+    async def _once(
+        self,
+        client_id: str | None,
+        kind: str,
+        session_id: str,
+        work: Callable[[Tx, str], None],
+    ) -> None:
+        await self.write(
+            lambda tx: misc.once(tx, client_id, kind, session_id, lambda: work(tx, session_id))
+        )
+
+    def _drop_orphans(self, tx: Tx) -> None:
+        """Blobs that no message came to use, a day after they were put."""
+        blob_table.forget(tx, blob_table.unreferenced(tx, before=tx.now - _ORPHAN_MS), self._files)
+
+    def _committed(self, facts: list[FactFrame], touched: set[str]) -> None:
+        for listener in list(self._listeners):
+            listener(facts, touched)
+
+    def _in_trouble(self, trouble: Trouble | None) -> None:
+        for callback in self._troubles:
+            callback(trouble)
