@@ -1,0 +1,1212 @@
+// Generated from the gateway protocol by scripts/generate-types.mjs; do not edit.
+export const PROTOCOL_VERSION = 1
+
+/** The command was taken; `data` depends on the command (e.g. `message_id`, `run_id`). */
+export interface AckFrame {
+  frame_id: string
+  data: Record<string, unknown>
+  type: "ack"
+}
+
+export interface AnswerNow {
+  client_id: string
+  run_id?: string | null
+}
+
+export interface AnswerNowCommand {
+  type: "answer_now"
+  frame_id: string
+  session_id?: string | null
+  data: AnswerNow
+}
+
+export interface AnswerQuestion {
+  client_id: string
+  question_id: string
+  answer: string
+}
+
+export interface AnswerQuestionCommand {
+  type: "answer_question"
+  frame_id: string
+  session_id?: string | null
+  data: AnswerQuestion
+}
+
+export interface ApprovalRequest {
+  approval_id: string
+  call_id: string
+  name: string
+  arguments: string
+  suggested_patterns: Array<string>
+  diff?: string
+}
+
+export interface ApprovalRequestFrame {
+  type: "approval_request"
+  session_id: string
+  run_id: string | null
+  n: number
+  ts: number
+  data: ApprovalRequest
+}
+
+export interface Approve {
+  client_id: string
+  approval_id: string
+  decision: "allow" | "deny"
+  scope?: "always" | "once" | "session"
+  pattern?: string | null
+  reason?: string | null
+}
+
+export interface ApproveCommand {
+  type: "approve"
+  frame_id: string
+  session_id?: string | null
+  data: Approve
+}
+
+export interface ApprovePlan {
+  client_id: string
+  plan_id: string
+  revision: number
+}
+
+export interface ApprovePlanCommand {
+  type: "approve_plan"
+  frame_id: string
+  session_id?: string | null
+  data: ApprovePlan
+}
+
+export interface CallList {
+  calls: Array<CallView>
+}
+
+/** One model call for the inspector. `body` is the request as sent, secrets masked; times are milliseconds, `first_*_ms` from when the request was sent; `cost` in US dollars. */
+export interface CallView {
+  id: string
+  run_id: string
+  message_id: string | null
+  step: number
+  attempt: number
+  model: string
+  resolution: Resolution
+  url: string
+  headers: Record<string, string>
+  body: string
+  dropped: Array<Record<string, unknown>>
+  usage: Usage
+  finish_reason: string | null
+  raw_finish: string | null
+  error: string | null
+  started_at: number
+  first_byte_ms: number | null
+  first_thinking_ms: number | null
+  first_text_ms: number | null
+  duration_ms: number | null
+  cost: number | null
+}
+
+export interface Cancel {
+  client_id: string
+  run_id?: string | null
+}
+
+export interface CancelCommand {
+  type: "cancel"
+  frame_id: string
+  session_id?: string | null
+  data: Cancel
+}
+
+/** One model's abilities. `sources` maps a field's name to where its value comes from. `thinking_levels` are the levels with a distinct effect on the wire, quietest first; a model that can only be switched offers `off` and one level, and `switch_only` is then true. */
+export interface Capability {
+  thinking: "supported" | "unknown" | "unsupported"
+  thinking_levels: Array<Level>
+  thinking_default_level: Level | null
+  thinking_force_enabled: boolean
+  adaptive: boolean
+  switch_only: boolean
+  summaries_only: boolean
+  tools: "supported" | "unknown" | "unsupported"
+  images: "supported" | "unknown" | "unsupported"
+  context_window: number | null
+  max_output: number | null
+  prices: Prices | null
+  sources: Record<string, "catalogue" | "config" | "default" | "family" | "learned" | "listing">
+}
+
+export type ClientFrame = SubscribeCommand | UnsubscribeCommand | SendCommand | SteerCommand | QueueEditCommand | CancelCommand | AnswerNowCommand | SetThinkingLevelCommand | SetModelCommand | SetModeCommand | ApproveCommand | AnswerQuestionCommand | ApprovePlanCommand | TodoEditCommand | RegenerateCommand | EditCommand | CompactCommand | MarkReadCommand | PingCommand
+
+export interface Compact {
+  client_id: string
+}
+
+export interface CompactCommand {
+  type: "compact"
+  frame_id: string
+  session_id?: string | null
+  data: Compact
+}
+
+export interface CompactionDone {
+  status: "done" | "failed" | "gained_nothing"
+  before_tokens: number | null
+  after_tokens: number | null
+  message_id: string | null
+}
+
+export interface CompactionDoneFrame {
+  type: "compaction_done"
+  session_id: string
+  run_id: string | null
+  n: number
+  ts: number
+  data: CompactionDone
+}
+
+export interface CompactionStart {
+  reason: string
+}
+
+export interface CompactionStartFrame {
+  type: "compaction_start"
+  session_id: string
+  run_id: string | null
+  n: number
+  ts: number
+  data: CompactionStart
+}
+
+/** New text of a block: sent at once, without number. */
+export interface ContentDeltaFrame {
+  type: "content_delta"
+  session_id: string
+  run_id: string
+  data: DeltaData
+}
+
+export interface ContentDone {
+  message_id: string
+  block_id: string
+  attempt: number
+  length: number
+  interrupted: boolean
+}
+
+export interface ContentDoneFrame {
+  type: "content_done"
+  session_id: string
+  run_id: string | null
+  n: number
+  ts: number
+  data: ContentDone
+}
+
+export interface ContentStart {
+  message_id: string
+  block_id: string
+  attempt: number
+}
+
+export interface ContentStartFrame {
+  type: "content_start"
+  session_id: string
+  run_id: string | null
+  n: number
+  ts: number
+  data: ContentStart
+}
+
+/** `used_tokens` is the normalised input of the last main-loop call, never a sum. */
+export interface ContextUse {
+  usedTokens: number | null
+  maxTokens: number | null
+  percent: number | null
+  source: "estimate" | "unknown" | "vendor"
+}
+
+/** New text of a block. `offset` counts code points of the block before this text. */
+export interface DeltaData {
+  message_id: string
+  block_id: string
+  attempt: number
+  kind: "content" | "thinking" | "tool_call"
+  offset: number
+  text: string
+}
+
+export interface Done {
+  status: "cancelled" | "completed" | "failed" | "incomplete" | "interrupted"
+  reason: "cost_limit" | "no_answer" | "open_todos" | "person" | "repeated_call" | "restart" | "step_limit" | "stream_cut" | "thinking_used_limit" | "time_limit" | "token_limit" | "vendor_error" | null
+  finish_reason: string | null
+  usage: TokenCount
+  skillExecutions: Array<Record<string, unknown>>
+  error?: ErrorInfo
+}
+
+export interface DoneFrame {
+  type: "done"
+  session_id: string
+  run_id: string | null
+  n: number
+  ts: number
+  data: Done
+}
+
+export interface Edit {
+  client_id: string
+  message_id: string
+  text: string
+}
+
+export interface EditCommand {
+  type: "edit"
+  frame_id: string
+  session_id?: string | null
+  data: Edit
+}
+
+/** An endpoint of the person's own: `name/model-id` from then on. `key` is stored in a 0600 file and never shown again; `key_env` names a variable instead. `like` borrows the form of a known vendor. `test` makes one real call first and refuses the endpoint when it fails. */
+export interface EndpointCreate {
+  name: string
+  url: string
+  dialect?: string | null
+  key?: string | null
+  key_env?: string | null
+  models?: Array<string>
+  like?: string | null
+  test?: boolean
+}
+
+/** `dialects` are the wire forms a new endpoint may speak. */
+export interface EndpointList {
+  endpoints: Array<EndpointView>
+  vendors: Array<VendorView>
+  dialects: Array<string>
+}
+
+/** What a real call to an endpoint gave: `message` says it in one sentence. */
+export interface EndpointReport {
+  ok: boolean
+  message: string
+  model: string | null
+  models: Array<string>
+  thinking: boolean | null
+  duration_ms: number | null
+  error: ErrorInfo | null
+}
+
+/** A test of an endpoint that need not be saved; `name` alone tests a known one. */
+export interface EndpointTry {
+  name: string
+  url?: string | null
+  dialect?: string | null
+  key?: string | null
+  key_env?: string | null
+  models?: Array<string>
+  like?: string | null
+}
+
+/** An endpoint that answers or could: `source` tells who named it. `key` says where the key comes from (`env`, `file`, `none needed`) and is null without one; `key_env` is the variable to set. */
+export interface EndpointView {
+  name: string
+  label: string
+  url: string
+  dialect: string
+  source: "config" | "demo" | "environment" | "local"
+  key: string | null
+  key_env: string | null
+  models: Array<string>
+  like: string | null
+  removable: boolean
+}
+
+/** Every HTTP error: one sentence for the person, stable words for programs. */
+export interface ErrorBody {
+  error: ErrorInfo
+}
+
+/** The command was not taken, and changed nothing. */
+export interface ErrorFrame {
+  frame_id: string | null
+  data: ErrorInfo
+  type: "error"
+}
+
+/** A failure for people: `kind` and `code` for programs, `setting` names what to change. */
+export interface ErrorInfo {
+  kind: string
+  message: string
+  setting: string | null
+  status: number | null
+  code: string | null
+  request_id: string | null
+  retryable: boolean
+}
+
+export interface Health {
+  status: "ok"
+  version: string
+}
+
+/** Sent at least every 20 s while a run is on; `running` maps sessions to elapsed ms. */
+export interface HeartbeatFrame {
+  ts: number
+  running: Record<string, number>
+  type: "heartbeat"
+}
+
+/** A vendor's key; an empty one removes what was saved. */
+export interface KeySave {
+  key: string
+}
+
+/** A fact an answer taught us about (endpoint, model): kept, shown, forgotten on request. `fact` is a recovery class of vendors.md §19, `value` its JSON value, `evidence` the vendor's own words, shortened and without secrets; `ts` is milliseconds since 1970 UTC. */
+export interface Learned {
+  endpoint: string
+  model: string
+  fact: string
+  value: unknown
+  evidence: string
+  ts: number
+}
+
+export interface LearnedList {
+  learned: Array<Learned>
+}
+
+/** How much a model should think. `ADAPTIVE` leaves the amount to the model. */
+export type Level = "adaptive" | "high" | "low" | "max" | "medium" | "minimal" | "off" | "xhigh"
+
+/** The level as asked and as sent: shown together wherever the level is. */
+export interface LevelState {
+  requested: string
+  effective: string
+  source: string
+  notes: Array<string>
+}
+
+export interface LevelUpdate {
+  level: LevelState
+}
+
+export interface LevelUpdateFrame {
+  type: "level_update"
+  session_id: string
+  run_id: string | null
+  n: number
+  ts: number
+  data: LevelUpdate
+}
+
+/** The sidebar's first answer, and later the sessions that changed. */
+export interface ListFrame {
+  data: Array<SessionItem>
+  n: number
+  type: "sessions"
+}
+
+export interface MarkRead {
+  client_id?: string | null
+}
+
+export interface MarkReadCommand {
+  type: "mark_read"
+  frame_id: string
+  session_id?: string | null
+  data: MarkRead
+}
+
+/** A message became part of the history (the person's own, for other tabs). */
+export interface MessageAdded {
+  message_id: string
+  role: "assistant" | "system" | "tool" | "user"
+  text: string
+}
+
+/** A message became part of the history (the person's own, for other tabs). */
+export interface MessageAddedFrame {
+  type: "message_added"
+  session_id: string
+  run_id: string | null
+  n: number
+  ts: number
+  data: MessageAdded
+}
+
+/** Oldest first; `before` asks for the page before, null at the beginning. `head` is the session's last fact when the page was read: subscribe with `since: head`. */
+export interface MessagePage {
+  messages: Array<MessageView>
+  before: string | null
+  head: number
+}
+
+export interface MessageView {
+  id: string
+  role: string
+  content: string
+  thinking_content: string | null
+  segments: Array<Segment>
+  metadata: Record<string, unknown>
+  created_at: number
+  run_id: string | null
+}
+
+export interface ModeUpdate {
+  mode: "build" | "plan"
+}
+
+export interface ModeUpdateFrame {
+  type: "mode_update"
+  session_id: string
+  run_id: string | null
+  n: number
+  ts: number
+  data: ModeUpdate
+}
+
+/** A model that can be chosen: `ref` is `vendor/model-id`, `label` is for people. */
+export interface ModelInfo {
+  ref: string
+  vendor: string
+  model: string
+  label: string
+  vendor_label: string
+  capability: Capability
+  demo: boolean
+  local: boolean
+}
+
+/** What can be chosen. `default` is used where nothing is; `demo_only` when nothing else was found; `problems` are sources that could not be listed, in sentences for people. */
+export interface ModelList {
+  models: Array<ModelInfo>
+  default: string
+  demo_only: boolean
+  problems: Array<string>
+}
+
+export interface ModelUpdate {
+  model: string
+  level: LevelState
+}
+
+export interface ModelUpdateFrame {
+  type: "model_update"
+  session_id: string
+  run_id: string | null
+  n: number
+  ts: number
+  data: ModelUpdate
+}
+
+/** A sentence for the person; `kind` is a stable word, `params` fill a translation. */
+export interface Notice {
+  kind: string
+  text: string
+  params: Record<string, unknown>
+}
+
+/** A sentence for the person; `kind` is a stable word, `params` fill a translation. */
+export interface NoticeFrame {
+  type: "notice"
+  session_id: string
+  run_id: string | null
+  n: number
+  ts: number
+  data: Notice
+}
+
+export interface Ok {
+  ok: boolean
+}
+
+export interface Ping {
+
+}
+
+export interface PingCommand {
+  type: "ping"
+  frame_id: string
+  session_id?: string | null
+  data: Ping
+}
+
+export interface Plan {
+  plan_id: string
+  revision: number
+  status: "approved" | "completed" | "draft" | "superseded"
+  goal: string
+  steps: Array<PlanStep>
+  active_todo_ids: Array<string>
+  constraints: Array<string>
+  open_questions: Array<string>
+}
+
+export interface PlanStep {
+  id: string
+  text: string
+  todo_ids: Array<string>
+}
+
+export interface PlanUpdate {
+  plan_id: string
+  revision: number
+  status: "approved" | "completed" | "draft" | "superseded"
+  goal: string
+  steps: Array<PlanStep>
+  active_todo_ids: Array<string>
+  constraints: Array<string>
+  open_questions: Array<string>
+}
+
+export interface PlanUpdateFrame {
+  type: "plan_update"
+  session_id: string
+  run_id: string | null
+  n: number
+  ts: number
+  data: PlanUpdate
+}
+
+/** US dollars per million tokens; `None` where unknown. */
+export interface Prices {
+  input: number | null
+  output: number | null
+  cache_read: number | null
+  cache_write: number | null
+}
+
+export interface Question {
+  question_id: string
+  text: string
+  choices: Array<string>
+}
+
+export interface QuestionFrame {
+  type: "question"
+  session_id: string
+  run_id: string | null
+  n: number
+  ts: number
+  data: Question
+}
+
+export interface QueueEdit {
+  client_id: string
+  message_id: string
+  text?: string | null
+  remove?: boolean
+}
+
+export interface QueueEditCommand {
+  type: "queue_edit"
+  frame_id: string
+  session_id?: string | null
+  data: QueueEdit
+}
+
+export interface QueueUpdate {
+  queue: Array<QueuedSend>
+}
+
+export interface QueueUpdateFrame {
+  type: "queue_update"
+  session_id: string
+  run_id: string | null
+  n: number
+  ts: number
+  data: QueueUpdate
+}
+
+export interface QueuedSend {
+  message_id: string
+  text: string
+}
+
+/** `checks` maps a part of the house to `ok` or to what is wrong with it. */
+export interface Ready {
+  ready: boolean
+  checks: Record<string, string>
+}
+
+export interface Regenerate {
+  client_id: string
+  message_id: string
+  level?: string | null
+  model?: string | null
+}
+
+export interface RegenerateCommand {
+  type: "regenerate"
+  frame_id: string
+  session_id?: string | null
+  data: Regenerate
+}
+
+/** What was asked of the thinking, and what is sent for it. `wire` holds the request fields that carry the level, as they stand in the body; `notes` are sentences for people: what was moved, clamped or left out, and why. `effective` is a level or `unset` when nothing is sent and the vendor's default applies. */
+export interface Resolution {
+  requested: string
+  source: "agent" | "model" | "session" | "switch" | "turn"
+  effective: string
+  wire: Record<string, unknown>
+  notes: Array<string>
+}
+
+export interface RunStart {
+  model: string
+  level: LevelState
+  mode: "build" | "plan"
+  user_message_id: string | null
+}
+
+export interface RunStartFrame {
+  type: "run_start"
+  session_id: string
+  run_id: string | null
+  n: number
+  ts: number
+  data: RunStart
+}
+
+/** One part of a message as a client sees it, in order. Fields not of its type are null. */
+export interface Segment {
+  type: string
+  id: string
+  text: string | null
+  kind: string | null
+  started_at: number | null
+  duration_ms: number | null
+  tokens: number | null
+  interrupted: boolean
+  call_id: string | null
+  name: string | null
+  arguments: string | null
+  status: string | null
+  summary: string | null
+  result_ref: string | null
+  truncated: boolean
+  data: unknown
+}
+
+/** A new turn; queues while a run is on. `level` and `mode` hold for this turn only. */
+export interface Send {
+  client_id: string
+  text: string
+  parts?: Array<Record<string, unknown>>
+  level?: string | null
+  mode?: "build" | "plan" | null
+}
+
+/** A new turn; queues while a run is on. `level` and `mode` hold for this turn only. */
+export interface SendCommand {
+  type: "send"
+  frame_id: string
+  session_id?: string | null
+  data: Send
+}
+
+export type ServerFrame = RunStartFrame | ThinkingStartFrame | ThinkingDoneFrame | ContentStartFrame | ContentDoneFrame | ToolCallStartFrame | ToolCallDoneFrame | ToolResultFrame | SkillStartFrame | SkillProgressFrame | SkillEndFrame | TodoUpdateFrame | PlanUpdateFrame | TokenUpdateFrame | ApprovalRequestFrame | QuestionFrame | WaitResolvedFrame | LevelUpdateFrame | ModeUpdateFrame | ModelUpdateFrame | QueueUpdateFrame | CompactionStartFrame | CompactionDoneFrame | NoticeFrame | MessageAddedFrame | SessionUpdateFrame | DoneFrame | ThinkingDeltaFrame | ContentDeltaFrame | ToolCallDeltaFrame | SnapshotFrame | AckFrame | ErrorFrame | ListFrame | HeartbeatFrame
+
+/** A new session. `workspace` is an allowed root or a folder below one; without it the session gets a folder of its own. Without `model` the default model answers. */
+export interface SessionCreate {
+  model?: string | null
+  level?: string | null
+  mode?: "build" | "plan"
+  title?: string | null
+  workspace?: string | null
+  language?: "en" | "zh" | null
+  client_id?: string | null
+}
+
+/** A sibling that shares the messages up to and including `message_id` (all when null). */
+export interface SessionFork {
+  message_id?: string | null
+  client_id?: string | null
+}
+
+/** A session in the list. */
+export interface SessionItem {
+  id: string
+  title: string
+  model: string | null
+  mode: "build" | "plan"
+  created_at: number
+  updated_at: number
+  parent_id: string | null
+  archived: boolean
+  isRunning: boolean
+  waiting: boolean
+  unread: boolean
+  lastMessage: string | null
+  todoSummary: TodoSummary
+  head: number
+}
+
+/** Newest first. `n` is the list's own counter: subscribe with `{list: true, since: n}`. */
+export interface SessionList {
+  sessions: Array<SessionItem>
+  n: number
+}
+
+/** Fields left out stay as they are. `workspace` can change before the first tool call only. */
+export interface SessionPatch {
+  title?: string
+  archived?: boolean
+  workspace?: string
+}
+
+/** A session's line in the sidebar changed; fields left out did not. */
+export interface SessionUpdate {
+  title?: string
+  lastMessage?: string
+  isRunning?: boolean
+  waiting?: boolean
+  unread?: boolean
+  todoSummary?: TodoSummary
+  updated_at?: number
+  deleted?: boolean
+}
+
+/** A session's line in the sidebar changed; fields left out did not. */
+export interface SessionUpdateFrame {
+  type: "session_update"
+  session_id: string
+  run_id: string | null
+  n: number
+  ts: number
+  data: SessionUpdate
+}
+
+/** One session, whole: what stands on the page beside its messages. */
+export interface SessionView {
+  id: string
+  title: string
+  model: string | null
+  mode: "build" | "plan"
+  created_at: number
+  updated_at: number
+  parent_id: string | null
+  archived: boolean
+  isRunning: boolean
+  waiting: boolean
+  unread: boolean
+  lastMessage: string | null
+  todoSummary: TodoSummary
+  head: number
+  level: LevelState
+  workspace: string
+  workspace_locked: boolean
+  forked_at: string | null
+  run_id: string | null
+  todos: Array<Todo>
+  plan: Plan | null
+  tokens: TokenUpdate | null
+  queue: Array<QueuedSend>
+  waits: Array<Wait>
+}
+
+export interface SetMode {
+  client_id: string
+  mode: "build" | "plan"
+}
+
+export interface SetModeCommand {
+  type: "set_mode"
+  frame_id: string
+  session_id?: string | null
+  data: SetMode
+}
+
+export interface SetModel {
+  client_id: string
+  model: string
+}
+
+export interface SetModelCommand {
+  type: "set_model"
+  frame_id: string
+  session_id?: string | null
+  data: SetModel
+}
+
+export interface SetThinkingLevel {
+  client_id: string
+  level: string
+}
+
+export interface SetThinkingLevelCommand {
+  type: "set_thinking_level"
+  frame_id: string
+  session_id?: string | null
+  data: SetThinkingLevel
+}
+
+/** Fields left out stay as they are; `null` goes back to the default. */
+export interface SettingsPatch {
+  default_model?: string | null
+  language?: "en" | "zh" | null
+  thinking_enabled?: boolean
+  workspace_roots?: Array<string>
+}
+
+export interface SettingsView {
+  version: string
+  data_dir: string
+  config_dir: string
+  default_model: string | null
+  language: string | null
+  thinking_enabled: boolean
+  workspace_roots: Array<string>
+}
+
+export interface SkillEnd {
+  skill_id: string
+  status: "done" | "error"
+  result: string
+  result_type: "diff" | "error" | "file" | "image" | "json" | "markdown" | "table"
+}
+
+export interface SkillEndFrame {
+  type: "skill_end"
+  session_id: string
+  run_id: string | null
+  n: number
+  ts: number
+  data: SkillEnd
+}
+
+export interface SkillProgress {
+  skill_id: string
+  step: string | null
+  detail: string | null
+  percent: number | null
+}
+
+export interface SkillProgressFrame {
+  type: "skill_progress"
+  session_id: string
+  run_id: string | null
+  n: number
+  ts: number
+  data: SkillProgress
+}
+
+export interface SkillStart {
+  skill_id: string
+  name: string
+  label: string
+}
+
+export interface SkillStartFrame {
+  type: "skill_start"
+  session_id: string
+  run_id: string | null
+  n: number
+  ts: number
+  data: SkillStart
+}
+
+/** A block of the running run, with its whole text so far; `done` when it is closed. */
+export interface SnapshotBlock {
+  message_id: string
+  block_id: string
+  attempt: number
+  kind: "content" | "thinking" | "tool_call"
+  text: string
+  started_at: number | null
+  done: boolean
+  call_id: string | null
+  name: string | null
+}
+
+/** Everything a client needs when the fact log no longer reaches back to where it was. */
+export interface SnapshotData {
+  n: number
+  blocks: Array<SnapshotBlock>
+  todos: Array<Todo>
+  plan: Plan | null
+  tokens: TokenUpdate | null
+  waits: Array<Wait>
+  queue: Array<QueuedSend>
+  level: LevelState | null
+  mode: "build" | "plan"
+  is_running: boolean
+}
+
+export interface SnapshotFrame {
+  session_id: string
+  run_id: string | null
+  data: SnapshotData
+  type: "snapshot"
+}
+
+export interface Steer {
+  client_id: string
+  text: string
+}
+
+export interface SteerCommand {
+  type: "steer"
+  frame_id: string
+  session_id?: string | null
+  data: Steer
+}
+
+/** Follow a session from fact `since` on; `blocks` maps open blocks to known lengths. */
+export interface Subscribe {
+  since?: number
+  blocks?: Record<string, number>
+  list?: boolean
+}
+
+/** Follow a session from fact `since` on; `blocks` maps open blocks to known lengths. */
+export interface SubscribeCommand {
+  type: "subscribe"
+  frame_id: string
+  session_id?: string | null
+  data: Subscribe
+}
+
+/** New text of a block: sent at once, without number. */
+export interface ThinkingDeltaFrame {
+  type: "thinking_delta"
+  session_id: string
+  run_id: string
+  data: DeltaData
+}
+
+/** `length` counts code points; `tokens` is null unless the vendor tells. */
+export interface ThinkingDone {
+  message_id: string
+  block_id: string
+  attempt: number
+  kind: "full" | "redacted" | "summary" | "tagged"
+  duration_ms: number | null
+  tokens: number | null
+  length: number
+  interrupted: boolean
+}
+
+/** `length` counts code points; `tokens` is null unless the vendor tells. */
+export interface ThinkingDoneFrame {
+  type: "thinking_done"
+  session_id: string
+  run_id: string | null
+  n: number
+  ts: number
+  data: ThinkingDone
+}
+
+export interface ThinkingStart {
+  message_id: string
+  block_id: string
+  attempt: number
+  kind: "full" | "redacted" | "summary" | "tagged"
+  started_at: number
+}
+
+export interface ThinkingStartFrame {
+  type: "thinking_start"
+  session_id: string
+  run_id: string | null
+  n: number
+  ts: number
+  data: ThinkingStart
+}
+
+export interface Todo {
+  id: string
+  content: string
+  status: "cancelled" | "completed" | "in_progress" | "pending"
+  origin: "agent" | "person" | "plan"
+  plan_revision: number | null
+  reason: string | null
+}
+
+export interface TodoEdit {
+  client_id: string
+  todos: Array<Record<string, unknown>>
+}
+
+export interface TodoEditCommand {
+  type: "todo_edit"
+  frame_id: string
+  session_id?: string | null
+  data: TodoEdit
+}
+
+export interface TodoSummary {
+  total: number
+  pending: number
+  in_progress: number
+  completed: number
+  cancelled: number
+}
+
+export interface TodoUpdate {
+  todos: Array<Todo>
+  summary: TodoSummary
+}
+
+export interface TodoUpdateFrame {
+  type: "todo_update"
+  session_id: string
+  run_id: string | null
+  n: number
+  ts: number
+  data: TodoUpdate
+}
+
+/** Sums over this run's calls, interrupted ones too; `cost` in US dollars. */
+export interface TokenCount {
+  inputTokens: number | null
+  outputTokens: number | null
+  totalTokens: number | null
+  reasoningTokens: number | null
+  cachedTokens: number | null
+  apiCalls: number
+  cost: number | null
+}
+
+/** The one-time token of the URL fragment, traded for a cookie. */
+export interface TokenPost {
+  token: string
+}
+
+export interface TokenUpdate {
+  current: TokenCount
+  context: ContextUse
+}
+
+export interface TokenUpdateFrame {
+  type: "token_update"
+  session_id: string
+  run_id: string | null
+  n: number
+  ts: number
+  data: TokenUpdate
+}
+
+/** New text of a block: sent at once, without number. */
+export interface ToolCallDeltaFrame {
+  type: "tool_call_delta"
+  session_id: string
+  run_id: string
+  data: DeltaData
+}
+
+/** `arguments` is JSON text as received; `length` counts its code points. */
+export interface ToolCallDone {
+  call_id: string
+  message_id: string
+  block_id: string
+  attempt: number
+  name: string
+  arguments: string
+  length: number
+  interrupted: boolean
+}
+
+/** `arguments` is JSON text as received; `length` counts its code points. */
+export interface ToolCallDoneFrame {
+  type: "tool_call_done"
+  session_id: string
+  run_id: string | null
+  n: number
+  ts: number
+  data: ToolCallDone
+}
+
+export interface ToolCallStart {
+  call_id: string
+  message_id: string
+  block_id: string
+  attempt: number
+  name: string
+  effect: Array<"execute" | "interact" | "network" | "read" | "write">
+}
+
+export interface ToolCallStartFrame {
+  type: "tool_call_start"
+  session_id: string
+  run_id: string | null
+  n: number
+  ts: number
+  data: ToolCallStart
+}
+
+/** `summary` is what the model was shown, cut for the card; `result_ref` a blob's sha256. */
+export interface ToolResult {
+  call_id: string
+  message_id: string
+  name: string
+  status: "denied" | "error" | "interrupted" | "ok" | "unknown"
+  summary: string
+  result_ref: string | null
+  truncated: boolean
+  duration_ms: number | null
+}
+
+/** `summary` is what the model was shown, cut for the card; `result_ref` a blob's sha256. */
+export interface ToolResultFrame {
+  type: "tool_result"
+  session_id: string
+  run_id: string | null
+  n: number
+  ts: number
+  data: ToolResult
+}
+
+export interface Unsubscribe {
+  list?: boolean
+}
+
+export interface UnsubscribeCommand {
+  type: "unsubscribe"
+  frame_id: string
+  session_id?: string | null
+  data: Unsubscribe
+}
+
+/** Tokens of one model call, normalised. `input_tokens` include cached reads and writes; `output_tokens` include reasoning. `None` means the vendor did not tell: it is never an estimate and never zero by default. */
+export interface Usage {
+  input_tokens: number | null
+  output_tokens: number | null
+  reasoning_tokens: number | null
+  cache_read_tokens: number | null
+  cache_write_tokens: number | null
+}
+
+/** A vendor silu knows: what a key alone would open. */
+export interface VendorView {
+  id: string
+  label: string
+  key_env: string | null
+  has_key: boolean
+  key_source: string | null
+}
+
+/** Something the run waits for: `type` is `approval_request` or `question`. */
+export interface Wait {
+  type: "approval_request" | "question"
+  data: Record<string, unknown>
+}
+
+/** An approval or a question has been answered; `decision` says how. */
+export interface WaitResolved {
+  wait_id: string
+  decision: string
+}
+
+/** An approval or a question has been answered; `decision` says how. */
+export interface WaitResolvedFrame {
+  type: "wait_resolved"
+  session_id: string
+  run_id: string | null
+  n: number
+  ts: number
+  data: WaitResolved
+}

@@ -1,0 +1,94 @@
+// The gateway's HTTP interface. Every failure becomes an ApiError that a person can act on.
+import type {
+  CallList,
+  EndpointCreate,
+  EndpointList,
+  EndpointReport,
+  EndpointTry,
+  ErrorInfo,
+  MessagePage,
+  ModelList,
+  SessionCreate,
+  SessionList,
+  SessionPatch,
+  SessionView,
+  SettingsPatch,
+  SettingsView,
+} from '@/generated/protocol'
+
+export class ApiError extends Error {
+  constructor(readonly info: ErrorInfo) {
+    super(info.message)
+  }
+
+  get status(): number | null {
+    return this.info.status
+  }
+}
+
+function plainError(message: string, status: number | null, kind: string): ApiError {
+  return new ApiError({
+    kind,
+    message,
+    setting: null,
+    status,
+    code: null,
+    request_id: null,
+    retryable: status === null || status >= 500,
+  })
+}
+
+async function readError(response: Response): Promise<ApiError> {
+  try {
+    const body = (await response.json()) as { error?: ErrorInfo }
+    if (body.error) return new ApiError({ ...body.error, status: response.status })
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+  }
+  return plainError(`HTTP ${response.status}`, response.status, 'server')
+}
+
+async function call<T>(method: string, path: string, body?: unknown): Promise<T> {
+  // A deletion may be said while the page is being left.
+  const init: RequestInit = { method, credentials: 'same-origin', keepalive: method === 'DELETE' }
+  if (body !== undefined) {
+    init.headers = { 'content-type': 'application/json' }
+    init.body = JSON.stringify(body)
+  }
+  let response: Response
+  try {
+    response = await fetch(`/api/v1${path}`, init)
+  } catch {
+    throw plainError('', null, 'unreachable')
+  }
+  if (!response.ok) throw await readError(response)
+  if (response.status === 204) return undefined as T
+  return (await response.json()) as T
+}
+
+const at = encodeURIComponent
+
+export const api = {
+  login: (token: string) => call<undefined>('POST', '/auth', { token }),
+  whoami: () => call<undefined>('GET', '/auth'),
+  sessions: () => call<SessionList>('GET', '/sessions'),
+  session: (id: string) => call<SessionView>('GET', `/sessions/${at(id)}`),
+  createSession: (body: SessionCreate) => call<SessionView>('POST', '/sessions', body),
+  patchSession: (id: string, body: SessionPatch) =>
+    call<SessionView>('PATCH', `/sessions/${at(id)}`, body),
+  deleteSession: (id: string) => call<unknown>('DELETE', `/sessions/${at(id)}`),
+  messages: (id: string, before?: string) =>
+    call<MessagePage>(
+      'GET',
+      `/sessions/${at(id)}/messages${before ? `?before=${at(before)}` : ''}`,
+    ),
+  calls: (id: string) => call<CallList>('GET', `/sessions/${at(id)}/calls`),
+  models: (refresh = false) => call<ModelList>('GET', `/models${refresh ? '?refresh=true' : ''}`),
+  settings: () => call<SettingsView>('GET', '/settings'),
+  patchSettings: (body: SettingsPatch) => call<SettingsView>('PATCH', '/settings', body),
+  endpoints: () => call<EndpointList>('GET', '/endpoints'),
+  addEndpoint: (body: EndpointCreate) => call<unknown>('POST', '/endpoints', body),
+  removeEndpoint: (name: string) => call<unknown>('DELETE', `/endpoints/${at(name)}`),
+  tryEndpoint: (body: EndpointTry) => call<EndpointReport>('POST', '/endpoints/test', body),
+  saveKey: (vendor: string, key: string) => call<unknown>('PUT', `/keys/${at(vendor)}`, { key }),
+}

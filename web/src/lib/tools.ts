@@ -1,0 +1,46 @@
+import type { Block } from '@/transport/model'
+
+export type CallState =
+  | 'preparing'
+  | 'running'
+  | 'ok'
+  | 'error'
+  | 'denied'
+  | 'interrupted'
+  | 'unknown'
+
+/** Where a tool call stands, from its block. */
+export function callState(block: Block): CallState {
+  if (block.outcome) return block.outcome.status
+  if (block.interrupted) return 'interrupted'
+  return block.done ? 'running' : 'preparing'
+}
+
+const TELLING = ['path', 'file', 'pattern', 'query', 'command', 'url', 'name']
+
+/** The one argument that says most about a call, for the card's line; empty while incomplete. */
+export function callGist(args: string): string {
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(args)
+  } catch {
+    return ''
+  }
+  if (typeof parsed !== 'object' || parsed === null) return ''
+  const values = parsed as Record<string, unknown>
+  const gist: string[] = []
+  for (const name of TELLING) {
+    const value = values[name]
+    if (typeof value === 'string' && value !== '') gist.push(value)
+  }
+  return gist.slice(0, 2).join(' · ').slice(0, 160)
+}
+
+/** Arguments as a person reads them; what is no JSON stays as it came. */
+export function prettyArguments(args: string): string {
+  try {
+    return JSON.stringify(JSON.parse(args), null, 2)
+  } catch {
+    return args
+  }
+}

@@ -1,0 +1,31 @@
+// The one sanitiser for everything a model, a tool or a vendor wrote.
+import DOMPurify from 'dompurify'
+
+const TAGS = [
+  ...['p', 'br', 'hr', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'blockquote', 'ul', 'ol', 'li'],
+  ...['strong', 'em', 's', 'del', 'code', 'pre', 'a', 'img', 'div'],
+  ...['table', 'thead', 'tbody', 'tr', 'th', 'td'],
+]
+const ATTRIBUTES = ['href', 'title', 'src', 'alt', 'start', 'class', 'data-lang']
+const CLASSES = /^(md-table|align-(left|center|right))$/
+
+const purifier = DOMPurify(window)
+
+purifier.addHook('afterSanitizeAttributes', (node) => {
+  if (node.hasAttribute('class') && !CLASSES.test(node.className)) node.removeAttribute('class')
+  if (node.tagName === 'A') {
+    node.setAttribute('target', '_blank')
+    node.setAttribute('rel', 'noopener noreferrer nofollow')
+  }
+})
+
+/** Clean nodes, ready to be put into the page. */
+export function sanitise(html: string): DocumentFragment {
+  return purifier.sanitize(html, {
+    ALLOWED_TAGS: TAGS,
+    ALLOWED_ATTR: ATTRIBUTES,
+    ALLOWED_URI_REGEXP: /^(?:https?:|mailto:|#|blob:|data:image\/(?:png|jpeg|gif|webp);)/i,
+    ALLOW_DATA_ATTR: false,
+    RETURN_DOM_FRAGMENT: true,
+  })
+}

@@ -1,0 +1,42 @@
+// What is open on the page, the one status line for screen readers, and short messages.
+import { defineStore } from 'pinia'
+import { ref } from 'vue'
+
+export type SettingsSection = 'models' | 'appearance' | 'server'
+
+export interface Toast {
+  id: number
+  text: string
+  action: string | null
+  run: (() => void) | null
+}
+
+export const useUi = defineStore('ui', () => {
+  const settings = ref<SettingsSection | null>(null)
+  const inspector = ref(false)
+  const drawer = ref(false)
+  const status = ref('')
+  const toasts = ref<Toast[]>([])
+  let nextToast = 1
+
+  function openSettings(section: SettingsSection = 'models'): void {
+    drawer.value = false
+    settings.value = section
+  }
+
+  function toast(text: string, options: { action?: string; run?: () => void; ms?: number } = {}) {
+    const id = nextToast
+    nextToast += 1
+    toasts.value.push({ id, text, action: options.action ?? null, run: options.run ?? null })
+    setTimeout(() => {
+      dismiss(id)
+    }, options.ms ?? 4_000)
+    return id
+  }
+
+  function dismiss(id: number): void {
+    toasts.value = toasts.value.filter((item) => item.id !== id)
+  }
+
+  return { settings, inspector, drawer, status, toasts, openSettings, toast, dismiss }
+})

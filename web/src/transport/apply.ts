@@ -1,0 +1,390 @@
+// Facts and deltas onto a session, one at a time. Pure but for the model it is given: no network,
+// no clock; times come from the server. Each function says whether something is missing.
+import type {
+  ContentDone,
+  DeltaData,
+  DeltaFrame,
+  FactFrame,
+  SnapshotFrame,
+  ThinkingDone,
+  ToolCallDone,
+} from './frames'
+import {
+  blocksOf,
+  newBlock,
+  newTurn,
+  summarise,
+  type Block,
+  type BlockKind,
+  type Message,
+  type SessionModel,
+  type Turn,
+} from './model'
+
+import { codePoints, dropCodePoints } from '@/lib/text'
+
+/** `resume`: text or facts are missing; subscribe again from what is known. */
+export type Outcome = 'done' | 'ignored' | 'resume'
+
+export function turnOfRun(model: SessionModel, runId: string | null): Turn {
+  if (runId !== null) {
+    const found = model.turns.findLast((turn) => turn.runId === runId)
+    if (found) return found
+  }
+  const last = model.turns.at(-1)
+  if (last && last.runId === null && last.status === null && last.messages.length === 0) {
+    last.runId = runId
+    return last
+  }
+  model.turns.push(newTurn(runId ?? `turn-${model.turns.length}`, runId))
+  return model.turns.at(-1) as Turn
+}
+
+export function messageOf(turn: Turn, id: string): Message {
+  const found = turn.messages.findLast((message) => message.id === id)
+  if (found) return found
+  turn.messages.push({ id, attempt: null, blocks: [] })
+  return turn.messages.at(-1) as Message
+}
+
+/** Opens the attempt: false when a higher one has already been shown. */
+export function enterAttempt(message: Message, attempt: number): boolean {
+  if (message.attempt !== null && attempt < message.attempt) return false
+  if (message.attempt !== null && attempt > message.attempt) {
+    message.blocks = message.blocks.filter((block) => (block.attempt ?? attempt) >= attempt)
+  }
+  message.attempt = attempt
+  for (const block of message.blocks) block.attempt ??= attempt
+  return true
+}
+
+interface BlockRef {
+  message_id: string
+  block_id: string
+  attempt: number
+}
+
+export function blockOf(turn: Turn, ref: BlockRef, kind: BlockKind): Block | null {
+  const message = messageOf(turn, ref.message_id)
+  if (!enterAttempt(message, ref.attempt)) return null
+  const found = message.blocks.findLast((block) => block.id === ref.block_id)
+  if (found) {
+    found.kind = kind
+    return found
+  }
+  const block = newBlock(ref.block_id, ref.message_id, kind)
+  block.attempt = ref.attempt
+  message.blocks.push(block)
+  return message.blocks.at(-1) as Block
+}
+
+export function setText(block: Block, text: string): void {
+  block.text = text
+  block.length = codePoints(text)
+}
+
+/** Closes thoughts that are still open; the server's word on their duration may follow. */
+export function endThinking(turn: Turn, ts: number | null, interrupted = false): void {
+  for (const block of blocksOf(turn)) {
+    if (block.kind !== 'thinking' || block.done) continue
+    block.done = true
+    block.interrupted ||= interrupted
+    if (block.durationMs === null && block.startedAt !== null && ts !== null) {
+      block.durationMs = Math.max(0, ts - block.startedAt)
+    }
+  }
+}
+
+/** The run is over or lost: nothing of it is open any more. */
+export function closeTurn(turn: Turn, ts: number | null, interrupted: boolean): void {
+  endThinking(turn, ts, interrupted)
+  for (const block of blocksOf(turn)) {
+    if (!block.done) block.interrupted ||= interrupted
+    block.done = true
+  }
+}
+
+export function applyDelta(model: SessionModel, frame: DeltaFrame): Outcome {
+  const turn = turnOfRun(model, frame.run_id)
+  if (turn.status === null) turn.status = 'running'
+  const block = blockOf(turn, frame.data, frame.data.kind)
+  if (!block) return 'ignored'
+  if (block.kind !== 'thinking' && block.length === 0) endThinking(turn, null)
+  return append(block, frame.data)
+}
+
+function append(block: Block, delta: DeltaData): Outcome {
+  if (delta.offset > block.length) return 'resume'
+  const known = block.length - delta.offset
+  const fresh = known === 0 ? delta.text : dropCodePoints(delta.text, known)
+  if (fresh === '') return 'ignored'
+  block.text += fresh
+  block.length += codePoints(fresh)
+  return 'done'
+}
+
+/** Applies the next fact. Facts that were applied before are ignored; a hole asks for a resume. */
+export function applyFact(model: SessionModel, frame: FactFrame): Outcome {
+  if (frame.n <= model.n) return 'ignored'
+  if (frame.n > model.n + 1) return 'resume'
+  model.n = frame.n
+  return takeFact(model, frame)
+}
+
+function takeFact(model: SessionModel, frame: FactFrame): Outcome {
+  switch (frame.type) {
+    case 'thinking_start':
+    case 'thinking_done':
+    case 'content_start':
+    case 'content_done':
+    case 'tool_call_start':
+    case 'tool_call_done':
+    case 'tool_result':
+      return blockFact(model, frame)
+    case 'run_start':
+    case 'done':
+    case 'message_added':
+    case 'notice':
+    case 'compaction_start':
+    case 'compaction_done':
+      return runFact(model, frame)
+    default:
+      return stateFact(model, frame)
+  }
+}
+
+function blockFact(model: SessionModel, frame: FactFrame): Outcome {
+  const turn = turnOfRun(model, frame.run_id)
+  switch (frame.type) {
+    case 'thinking_start': {
+      const block = blockOf(turn, frame.data, 'thinking')
+      if (!block) return 'ignored'
+      block.startedAt = frame.data.started_at
+      block.thinkingKind = frame.data.kind
+      return 'done'
+    }
+    case 'thinking_done':
+      return finishThinking(turn, frame.data)
+    case 'content_start':
+      endThinking(turn, frame.ts)
+      return blockOf(turn, frame.data, 'content') ? 'done' : 'ignored'
+    case 'content_done':
+      return finishBlock(blockOf(turn, frame.data, 'content'), frame.data)
+    case 'tool_call_start': {
+      endThinking(turn, frame.ts)
+      const block = blockOf(turn, frame.data, 'tool_call')
+      if (!block) return 'ignored'
+      block.callId = frame.data.call_id
+      block.name = frame.data.name
+      block.startedAt = frame.ts
+      return 'done'
+    }
+    case 'tool_call_done':
+      return finishCall(turn, frame.data)
+    case 'tool_result': {
+      const { call_id: callId, status, summary, truncated } = frame.data
+      const block = callBlock(turn, callId)
+      if (!block) return 'ignored'
+      block.outcome = {
+        status,
+        summary,
+        truncated,
+        resultRef: frame.data.result_ref,
+        durationMs: frame.data.duration_ms,
+      }
+      return 'done'
+    }
+    default:
+      return 'ignored'
+  }
+}
+
+export function callBlock(turn: Turn, callId: string): Block | null {
+  let found: Block | null = null
+  for (const block of blocksOf(turn)) if (block.callId === callId) found = block
+  return found
+}
+
+function finishThinking(turn: Turn, data: ThinkingDone): Outcome {
+  const block = blockOf(turn, data, 'thinking')
+  if (!block) return 'ignored'
+  block.thinkingKind = data.kind
+  block.durationMs = data.duration_ms
+  block.tokens = data.tokens
+  return finishBlock(block, data)
+}
+
+function finishCall(turn: Turn, data: ToolCallDone): Outcome {
+  const block = blockOf(turn, data, 'tool_call')
+  if (!block) return 'ignored'
+  block.callId = data.call_id
+  block.name = data.name
+  setText(block, data.arguments)
+  return finishBlock(block, { ...data, length: block.length })
+}
+
+function finishBlock(block: Block | null, data: ContentDone): Outcome {
+  if (!block) return 'ignored'
+  block.done = true
+  block.interrupted = data.interrupted
+  return block.length < data.length ? 'resume' : 'done'
+}
+
+function runFact(model: SessionModel, frame: FactFrame): Outcome {
+  switch (frame.type) {
+    case 'message_added':
+      if (frame.data.role === 'user') addUser(model, frame.run_id, frame.data)
+      return 'done'
+    case 'run_start': {
+      const turn = startTurn(model, frame.run_id, frame.data.user_message_id)
+      const { model: ref, level, mode } = frame.data
+      Object.assign(turn, { model: ref, level, mode, status: 'running', reason: null, error: null })
+      turn.startedAt ??= frame.ts
+      model.running = true
+      model.runId = frame.run_id
+      return 'done'
+    }
+    case 'done': {
+      const turn = turnOfRun(model, frame.run_id)
+      const { status, reason, usage, error } = frame.data
+      Object.assign(turn, { status, reason, usage, error: error ?? null, endedAt: frame.ts })
+      closeTurn(turn, frame.ts, status !== 'completed' && status !== 'incomplete')
+      model.running = false
+      model.runId = null
+      model.waits = []
+      return 'done'
+    }
+    case 'notice':
+      return addNotice(model, frame, frame.data.kind, frame.data.text, frame.data.params)
+    case 'compaction_start':
+      return addNotice(model, frame, 'compaction_start', '', { ...frame.data })
+    case 'compaction_done':
+      return addNotice(model, frame, `compaction_${frame.data.status}`, '', { ...frame.data })
+    default:
+      return 'ignored'
+  }
+}
+
+export function addUser(
+  model: SessionModel,
+  runId: string | null,
+  data: { message_id: string; text: string },
+): void {
+  model.pending = model.pending.filter((item) => item.messageId !== data.message_id)
+  const known = model.turns.findLast((turn) => turn.user?.id === data.message_id)
+  if (known) return
+  const open = runId === null ? null : model.turns.findLast((turn) => turn.runId === runId)
+  if (open && open.user === null) {
+    open.user = { id: data.message_id, text: data.text }
+    return
+  }
+  const turn = newTurn(data.message_id, open ? null : runId)
+  turn.user = { id: data.message_id, text: data.text }
+  model.turns.push(turn)
+}
+
+function startTurn(model: SessionModel, runId: string | null, userId: string | null): Turn {
+  const asked = userId === null ? null : model.turns.findLast((turn) => turn.user?.id === userId)
+  if (asked && (asked.runId === null || asked.runId === runId)) {
+    asked.runId = runId
+    return asked
+  }
+  return turnOfRun(model, runId)
+}
+
+function addNotice(
+  model: SessionModel,
+  frame: FactFrame,
+  kind: string,
+  text: string,
+  params: Record<string, unknown>,
+): Outcome {
+  const turn = frame.run_id === null ? model.turns.at(-1) : turnOfRun(model, frame.run_id)
+  if (!turn || turn.notices.some((notice) => notice.n === frame.n)) return 'ignored'
+  const after = turn.messages.at(-1)?.blocks.at(-1)?.id ?? null
+  turn.notices.push({ n: frame.n, kind, text, params, after })
+  return 'done'
+}
+
+function stateFact(model: SessionModel, frame: FactFrame): Outcome {
+  switch (frame.type) {
+    case 'todo_update':
+      model.todos = frame.data.todos
+      model.todoSummary = frame.data.summary
+      return 'done'
+    case 'plan_update':
+      model.plan = frame.data
+      return 'done'
+    case 'token_update':
+      model.tokens = frame.data
+      return 'done'
+    case 'level_update':
+      model.level = frame.data.level
+      return 'done'
+    case 'mode_update':
+      model.mode = frame.data.mode
+      return 'done'
+    case 'model_update':
+      model.model = frame.data.model
+      model.level = frame.data.level
+      return 'done'
+    case 'queue_update':
+      model.queue = frame.data.queue
+      return 'done'
+    case 'approval_request':
+    case 'question':
+      model.waits.push({ type: frame.type, data: { ...frame.data } })
+      return 'done'
+    case 'wait_resolved': {
+      const id = frame.data.wait_id
+      model.waits = model.waits.filter(
+        ({ data }) => data.approval_id !== id && data.question_id !== id,
+      )
+      return 'done'
+    }
+    case 'session_update':
+      if (frame.data.title !== undefined) model.title = frame.data.title
+      return 'done'
+    default:
+      // A type of a newer server, or one that is not shown here: its number still counts.
+      return 'ignored'
+  }
+}
+
+/** Everything the log no longer holds, at once; earlier turns are read again from the history. */
+export function applySnapshot(model: SessionModel, frame: SnapshotFrame): void {
+  const { data } = frame
+  model.n = data.n
+  Object.assign(model, { todos: data.todos, plan: data.plan, tokens: data.tokens })
+  model.todoSummary = summarise(data.todos)
+  Object.assign(model, { waits: data.waits, queue: data.queue, mode: data.mode })
+  model.level = data.level ?? model.level
+  model.running = data.is_running
+  model.runId = data.is_running ? frame.run_id : null
+  for (const turn of model.turns) {
+    if (turn.status !== 'running' || (data.is_running && turn.runId === frame.run_id)) continue
+    turn.status = null
+    closeTurn(turn, null, false)
+  }
+  if (!data.is_running && data.blocks.length === 0) return
+  const turn = turnOfRun(model, frame.run_id)
+  if (data.is_running) turn.status = 'running'
+  for (const item of data.blocks) {
+    const block = blockOf(turn, item, item.kind)
+    if (!block) continue
+    setText(block, item.text)
+    block.done = item.done
+    block.startedAt = item.started_at ?? block.startedAt
+    block.callId = item.call_id ?? block.callId
+    block.name = item.name ?? block.name
+  }
+}
+
+/** Open blocks and what is known of them, for `subscribe`. */
+export function knownBlocks(model: SessionModel): Record<string, number> {
+  const known: Record<string, number> = {}
+  const turn = model.turns.findLast((item) => item.status === 'running')
+  if (!turn) return known
+  for (const block of blocksOf(turn)) known[block.id] = block.length
+  return known
+}
