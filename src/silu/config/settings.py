@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 
 from silu.config.dotenv import read_dotenv
-from silu.config.endpoints import EndpointFile
+from silu.config.endpoints import Endpoint, EndpointFile
 from silu.config.files import SharedFile
 from silu.config.keys import KeyStore
 from silu.config.paths import Paths
@@ -63,6 +63,7 @@ class ModelOverride(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
 class Preferences(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """`settings.json`: what the person chose. `None` means "not chosen".
 
+    `local_servers` lets silu look for servers on their usual ports of this machine.
     `models` maps `vendor/model-id` to what the person says of it. `sampling` is `vendor`
     (nothing is sent) or `recommended` (the family's own advice).
     """
@@ -72,6 +73,7 @@ class Preferences(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     thinking_enabled: bool = True
     fallback: tuple[str, ...] = ()
     workspace_roots: tuple[str, ...] = ()
+    local_servers: bool = True
     sampling: Literal["vendor", "recommended"] = "vendor"
     models: dict[str, ModelOverride] = {}
 
@@ -87,12 +89,14 @@ class Settings:
         preferences: Preferences | None = None,
         endpoints: EndpointFile | None = None,
         keys: KeyStore | None = None,
+        trial: tuple[Endpoint, Secret | None] | None = None,
     ) -> None:
         self.paths = paths
         self.env = env
         self.preferences = preferences or Preferences()
         self.endpoints = endpoints or EndpointFile(paths.endpoints_file)
         self.keys = keys or KeyStore(paths.keys_file)
+        self._trial = trial
 
     @classmethod
     def load(
@@ -123,8 +127,27 @@ class Settings:
             keys=self.keys,
         )
 
+    def trying(self, endpoint: Endpoint, key: str | None = None) -> "Settings":
+        """The same settings with one endpoint (and its key) that is not saved, for a test."""
+        return Settings(
+            paths=self.paths,
+            env=self.env,
+            preferences=msgspec.structs.replace(self.preferences, fallback=()),
+            endpoints=self.endpoints,
+            keys=self.keys,
+            trial=(endpoint, Secret(key) if key else None),
+        )
+
+    def endpoint(self, name: str) -> Endpoint | None:
+        """An endpoint of the person's own by its name."""
+        if self._trial is not None and self._trial[0].name == name:
+            return self._trial[0]
+        return self.endpoints.get(name)
+
     def key(self, name: str, variables: tuple[str, ...]) -> tuple[Secret, str] | None:
         """A vendor's key and where it is from (`env:NAME` or `file`); `None` without one."""
+        if self._trial is not None and self._trial[0].name == name and self._trial[1]:
+            return self._trial[1], "given"
         for variable in variables:
             if secret := self.env.secret(variable):
                 return secret, f"env:{variable}"
@@ -134,7 +157,12 @@ class Settings:
 
     def mask(self, text: str) -> str:
         """`text` without any configured secret or key-like string (F183)."""
-        return mask(text, [*self.env.secrets(), *self.keys.all()])
+        return mask(text, self.secrets())
+
+    def secrets(self) -> list[Secret]:
+        """Every secret this process knows of."""
+        trial = [self._trial[1]] if self._trial is not None and self._trial[1] else []
+        return [*self.env.secrets(), *self.keys.all(), *trial]
 
     def __repr__(self) -> str:
         return f"Settings(config={self.paths.config})"
@@ -155,7 +183,7 @@ def _preferences_file(paths: Paths) -> SharedFile[Preferences]:
 
 
 def _with_variables(preferences: Preferences, env: Environment) -> Preferences:
-    """`SILU_MODEL`, `SILU_FALLBACK`, `SILU_THINKING`, `SILU_LANGUAGE` over the file."""
+    """`SILU_MODEL`, `SILU_FALLBACK`, `SILU_THINKING`, `SILU_LOCAL_SERVERS`, `SILU_LANGUAGE`."""
     changes: dict[str, object] = {}
     if model := env.get("SILU_MODEL"):
         changes["default_model"] = model
@@ -163,6 +191,8 @@ def _with_variables(preferences: Preferences, env: Environment) -> Preferences:
         changes["fallback"] = tuple(word.strip() for word in fallback.split(",") if word.strip())
     if switch := env.get("SILU_THINKING"):
         changes["thinking_enabled"] = _boolean("SILU_THINKING", switch)
+    if switch := env.get("SILU_LOCAL_SERVERS"):
+        changes["local_servers"] = _boolean("SILU_LOCAL_SERVERS", switch)
     if language := env.get("SILU_LANGUAGE"):
         changes["language"] = "zh" if language.lower().startswith("zh") else "en"
     return msgspec.structs.replace(preferences, **changes) if changes else preferences

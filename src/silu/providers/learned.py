@@ -17,7 +17,7 @@ from silu.types.levels import ORDER, Level
 
 FACTS: dict[str, str] = {
     "levels": "accepts only these efforts (a list of the vendor's words)",
-    "no_thinking": "takes no thinking parameter",
+    "no_thinking": "does not think (`model`), or takes no field for it (`field`)",
     "adaptive_only": "takes `adaptive` with an effort instead of a budget",
     "forced": "always thinks",
     "budget_max": "the largest thinking budget in tokens",
@@ -120,7 +120,11 @@ def _apply_one(facts: Facts, fact: str, value: Any) -> Facts:
     changes: dict[str, Any]
     match fact:
         case "no_thinking":
-            changes = {"thinking": "unsupported"}
+            if value == "model":
+                changes = {"thinking": "unsupported"}
+            else:
+                # The server takes no such field; whether the model thinks stays its own affair.
+                changes = {"thinking": "unknown", "levels": (), "default": None}
         case "adaptive_only":
             levels = tuple(x for x in facts.levels if x is not Level.MINIMAL)
             changes = {"levels": levels, "budgets": {}, "adaptive": True}

@@ -155,7 +155,7 @@ def profile_for(
     An id that nobody knows gets, when a `dialect` is given, that dialect's plain rules and an
     address that leads nowhere; without one it raises `UserError` (`unknown_model`).
     """
-    endpoint = settings.endpoints.get(name) if settings else None
+    endpoint = settings.endpoint(name) if settings else None
     vendor, door, base_url = _place(name, model, dialect, endpoint)
     facts = _facts(vendor, door, model, plain=endpoint is None and name not in vendors())
     override = settings.preferences.models.get(f"{name}/{model}") if settings else None

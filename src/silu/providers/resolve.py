@@ -90,6 +90,9 @@ def settle(facts: Facts, choice: LevelChoice) -> tuple[Level | None, list[str]]:
         return Level.OFF, ["This model does not think; no level was sent."] if asks else []
     if choice == "unset":
         return None, []
+    if not facts.levels:
+        asks = choice != "default"
+        return None, ["This server takes no thinking level; its default applies."] if asks else []
     if choice == "default":
         return facts.default, []
     if choice is Level.ADAPTIVE:
