@@ -68,9 +68,7 @@ def decoded(job: DecodeJob, body: bytes, settings: Settings) -> dict[str, Any]:
     """A recorded answer as silu reads it."""
     profile = profile_for(job.vendor, job.model, dialect=job.dialect, settings=settings)
     names = count(1)
-    builder = MessageBuilder(
-        profile.origin, new_id=lambda: f"part-{next(names)}", clock=lambda: 0
-    )
+    builder = MessageBuilder(profile.origin, new_id=lambda: f"part-{next(names)}", clock=lambda: 0)
     reader = decoder(
         job.dialect, rules=profile.decode_rules(), streaming=job.streaming, status=job.status
     )
@@ -216,5 +214,3 @@ def _tools(found: Any) -> list[ToolSpec]:
         raise UserError(
             f"The tools cannot be read: {error}.", code="bad_argument", setting="tools"
         ) from error
-
-

@@ -44,9 +44,7 @@ class Decoder(Protocol):
         ...
 
 
-def decoder(
-    dialect: str, *, rules: DecodeRules, streaming: bool, status: int = 200
-) -> Decoder:
+def decoder(dialect: str, *, rules: DecodeRules, streaming: bool, status: int = 200) -> Decoder:
     """A reader for one answer in `dialect`; `status` is the HTTP status it came with."""
     module = import_module(f"silu.wire.{_names(dialect)[0]}")
     make = cast("Callable[[DecodeRules, bool, int], Decoder]", module.make_decoder)

@@ -118,9 +118,7 @@ class BaseDecoder(ABC):
     def _emit(self, event: StreamEvent) -> None:
         self._writer.out.append(event)
 
-    def _set_finish(
-        self, reason: FinishReason, raw: str | None, detail: str | None = None
-    ) -> None:
+    def _set_finish(self, reason: FinishReason, raw: str | None, detail: str | None = None) -> None:
         self._finish = Finish(reason, raw, detail)
 
     def _finalise(self) -> None:

@@ -325,10 +325,9 @@ class OpenAIChatDecoder(BaseDecoder):
 
     def _seldom(self, delta: _Delta) -> None:
         function = delta.function_call
-        if function is not None and (function.name or function.arguments):
-            if not delta.tool_calls:
-                # The form before tool_calls; one call an answer, without an id.
-                self._calls.piece(0, "", function.name or "", _arguments(function.arguments))
+        if function is not None and not delta.tool_calls and (function.name or function.arguments):
+            # The form before tool_calls; one call an answer, without an id.
+            self._calls.piece(0, "", function.name or "", _arguments(function.arguments))
         if delta.refusal:
             self._refused.append(delta.refusal)
             self._writer.text(delta.refusal)

@@ -16,7 +16,7 @@ _parse = msgspec.json.Decoder().decode
 
 
 def made_id(seed: str, number: int) -> str:
-    """A stable id for a call that came without one: 9 letters and digits, which all vendors take."""
+    """A stable id for a call that came without one: 9 letters and digits, which all take."""
     digest = hashlib.blake2s(f"{seed}:{number}".encode(), digest_size=8).hexdigest()
     return f"c{digest[:8]}"
 

@@ -1,0 +1,293 @@
+"""OpenAI chat completions and its many relatives: writing requests.
+
+Thinking goes back only in the field it came in (`reasoning_content`, `reasoning`, …), as the
+unmodified `reasoning_details` array, or inside its tags where a profile wants them; never as
+text of ours.
+"""
+
+from typing import Any, cast
+
+import msgspec
+
+from silu.types.parts import (
+    FilePart,
+    ImagePart,
+    Part,
+    TextPart,
+    ThinkingPart,
+    ToolCallPart,
+)
+from silu.types.rules import Encoded, EncodeInput, EncodeRules
+from silu.wire.blocks import NULL, TAGS, json_text
+from silu.wire.files import file_text
+from silu.wire.history import (
+    NOT_SENT_IMAGE,
+    History,
+    IdForm,
+    Turn,
+    arguments,
+    choice,
+    data_url,
+    joined,
+    merge_deep,
+    prepare,
+    sampling,
+    thought_reason,
+    told,
+)
+from silu.wire.openai_chat import ENCRYPTED, REASONING
+from silu.wire.reasoning_details import DETAILS, opaque_values
+from silu.wire.think_tags import Marks, rebuild
+
+IDS = IdForm(legal=r"[^\s]{1,40}")
+
+
+def encode(request: EncodeInput, rules: EncodeRules) -> Encoded:
+    """The body for `/chat/completions`."""
+    history = prepare(request, rules, IDS)
+    body: dict[str, Any] = {
+        "model": request.model,
+        "messages": _Writer(history, rules).messages(),
+    }
+    if request.tools:
+        body["tools"] = [
+            {
+                "type": "function",
+                "function": {
+                    "name": tool.name,
+                    "description": tool.description,
+                    "parameters": tool.parameters,
+                },
+            }
+            for tool in request.tools
+        ]
+        chosen = choice(request, rules, history)
+        if chosen in ("none", "required"):
+            body["tool_choice"] = chosen
+        elif chosen != "auto":
+            body["tool_choice"] = {"type": "function", "function": {"name": chosen}}
+    limit = request.max_tokens
+    if limit is not None:
+        body[rules.max_tokens_field or "max_tokens"] = limit
+    body |= sampling(request, rules, history)
+    body["stream"] = request.stream
+    if request.stream and rules.include_usage:
+        body["stream_options"] = {"include_usage": True}
+    return Encoded(
+        path="/chat/completions",
+        body=merge_deep(body, request.wire),
+        dropped=tuple(history.dropped),
+    )
+
+
+class _Writer:
+    def __init__(self, history: History, rules: EncodeRules) -> None:
+        self._history = history
+        self._rules = rules
+
+    def messages(self) -> list[dict[str, Any]]:
+        out: list[dict[str, Any]] = []
+        for turn in self._history.turns:
+            match turn.role:
+                case "system":
+                    text = joined([*turn.notices, *self._texts(turn)])
+                    if text:
+                        out.append({"role": self._rules.system_role, "content": text})
+                case "user":
+                    self._user(turn, out)
+                case "assistant":
+                    self._assistant(turn, out)
+                case "tool":
+                    out += self._results(turn)
+        return out
+
+    # -- what people and tools said
+
+    def _texts(self, turn: Turn) -> list[str]:
+        return [part.text for part in turn.parts if isinstance(part, TextPart)]
+
+    def _user(self, turn: Turn, out: list[dict[str, Any]]) -> None:
+        blocks: list[dict[str, Any]] = [_text(text) for text in turn.notices]
+        for part in turn.parts:
+            block = self._user_part(turn, part)
+            if block is not None:
+                blocks.append(block)
+        if not blocks:
+            return
+        if all(block["type"] == "text" for block in blocks):
+            out.append({"role": "user", "content": joined(b["text"] for b in blocks)})
+        else:
+            out.append({"role": "user", "content": blocks})
+
+    def _user_part(self, turn: Turn, part: Part) -> dict[str, Any] | None:
+        match part:
+            case TextPart():
+                return _text(part.text) if part.text.strip() else None
+            case ImagePart():
+                url = data_url(part)
+                if url is None or self._rules.plain_content:
+                    self._history.drop(turn, part, "image", "it cannot be sent to this vendor")
+                    return _text(NOT_SENT_IMAGE)
+                return {"type": "image_url", "image_url": {"url": url}}
+            case FilePart():
+                return self._file(turn, part)
+            case _:
+                self._history.drop(turn, part, "part", "this vendor has no place for it")
+                return None
+
+    def _file(self, turn: Turn, part: FilePart) -> dict[str, Any]:
+        text = file_text(part)
+        if text is not None:
+            return _text(text)
+        if part.data is not None and self._rules.extra.get("files"):
+            data = f"data:{part.media_type};base64,{part.data}"
+            return {"type": "file", "file": {"filename": part.name, "file_data": data}}
+        self._history.drop(turn, part, "file", "this vendor does not take files of this kind")
+        return _text(f"(the file {part.name}, which cannot be sent)")
+
+    def _results(self, turn: Turn) -> list[dict[str, Any]]:
+        contents = [result.text for result in turn.results]
+        if turn.notices and contents:
+            contents[-1] = joined([contents[-1], *turn.notices])
+        return [
+            {"role": "tool", "tool_call_id": result.call_id, "content": content}
+            for result, content in zip(turn.results, contents, strict=True)
+        ]
+
+    # -- what the model said
+
+    def _assistant(self, turn: Turn, out: list[dict[str, Any]]) -> None:
+        content = self._content(turn)
+        calls = [_call(part) for part in turn.calls]
+        echo = self._echo(turn)
+        if not calls and not content.strip():
+            # A thought alone: an empty answer is refused by several vendors (F055).
+            self._history.drop(turn, None, "message", "it has neither text nor calls")
+            return
+        if not echo:
+            echo = self._filler(bool(calls))
+        message: dict[str, Any] = {"role": "assistant", "content": content or None}
+        message |= echo
+        if calls:
+            message["tool_calls"] = calls
+        out.append(message)
+
+    def _filler(self, has_calls: bool) -> dict[str, Any]:
+        """What stands in for a thought that does not exist, where the vendor insists on one."""
+        rules = self._rules
+        wanted = rules.filler_on == "assistant" or (has_calls and rules.filler_on == "tool_calls")
+        if rules.filler is None or not wanted:
+            return {}
+        return {rules.echo_field or "reasoning_content": rules.filler}
+
+    def _content(self, turn: Turn) -> str:
+        """The answer's text; tagged thinking is put back where the profile wants its tags."""
+        pieces: list[str] = []
+        apart = False
+        for part in turn.parts:
+            match part:
+                case TextPart():
+                    text = self._with_marks(turn, part) or part.text
+                    if apart and pieces and text.strip():
+                        pieces.append("\n\n")
+                    pieces.append(text)
+                    apart = False
+                case ThinkingPart(kind="tagged"):
+                    pieces.append(self._tagged(turn, part))
+                case ThinkingPart():
+                    pass
+                case ToolCallPart():
+                    apart = True
+                case _:
+                    apart = True
+                    self._history.drop(turn, part, "part", "this vendor has no place for it")
+        return "".join(pieces)
+
+    def _with_marks(self, turn: Turn, part: TextPart | ThinkingPart) -> str | None:
+        if not self._rules.keep_tags:
+            return None
+        kept = turn.kept_of(part.id, TAGS)
+        if kept is None:
+            return None
+        return rebuild(part.text, msgspec.json.decode(kept.data, type=Marks))
+
+    def _tagged(self, turn: Turn, part: ThinkingPart) -> str:
+        whole = self._with_marks(turn, part)
+        if whole is not None:
+            return whole
+        if not told(self._history, turn, part):
+            own = turn.kept_of(part.id, TAGS) is not None
+            why = "the vendor does not want its tags back" if own else ""
+            self._history.drop(turn, part, "thinking", why or thought_reason(turn, self._rules))
+        return ""
+
+    # -- thinking in the vendor's own field
+
+    def _echo(self, turn: Turn) -> dict[str, Any]:
+        thoughts = [
+            part for part in turn.parts if isinstance(part, ThinkingPart) and part.kind != "tagged"
+        ]
+        field, text = self._plain(turn, thoughts)
+        details = next(iter(turn.kept_whole(DETAILS)), None)
+        echo: dict[str, Any] = {}
+        if details is not None and self._prefers_details(field, details.data):
+            echo[DETAILS] = msgspec.json.decode(details.data)
+        elif text is not None:
+            echo[self._rules.echo_field or field] = self._never_empty(text)
+        for sealed in turn.kept_whole(ENCRYPTED):
+            echo[ENCRYPTED] = msgspec.json.decode(sealed.data)
+        if not echo:
+            for part in thoughts:
+                if not told(self._history, turn, part):
+                    why = thought_reason(turn, self._rules)
+                    self._history.drop(turn, part, "thinking", why)
+        return echo
+
+    def _plain(self, turn: Turn, thoughts: list[ThinkingPart]) -> tuple[str, str | None]:
+        """The field thinking came in and all its text, or `None` when it does not go back."""
+        field = ""
+        pieces: list[str] = []
+        for part in thoughts:
+            kept = turn.kept_of(part.id, REASONING)
+            if kept is not None and kept.data == NULL:
+                field = field or kept.origin.field
+                pieces.append(part.text)
+            elif part.text:
+                return "", None
+        if field:
+            return field, "".join(pieces)
+        empty = next(iter(turn.kept_whole(REASONING)), None)
+        if empty is not None:
+            return empty.origin.field, cast("str", msgspec.json.decode(empty.data) or "")
+        return "", None
+
+    def _prefers_details(self, field: str, data: str) -> bool:
+        """The array goes back instead of the text (OpenRouter wants it unmodified, and not both),
+        unless it only mirrors `reasoning_content`, which then is the host's own field."""
+        if self._rules.echo_field is not None:
+            return self._rules.echo_field == DETAILS
+        return field != "reasoning_content" or bool(opaque_values(data))
+
+    def _never_empty(self, text: str) -> str:
+        """Kimi refuses an empty echo where it checks for one; DeepSeek wants it back as it was."""
+        if text or not self._rules.extra.get("echo_not_empty"):
+            return text
+        return self._rules.filler or " "
+
+
+def _text(text: str) -> dict[str, Any]:
+    return {"type": "text", "text": text}
+
+
+def _call(part: ToolCallPart) -> dict[str, Any]:
+    """A call; its arguments go back as they came where they are an object."""
+    try:
+        plain = isinstance(msgspec.json.decode(part.arguments), dict)
+    except (msgspec.DecodeError, RecursionError):
+        plain = False
+    text = part.arguments if plain else json_text(arguments(part))
+    return {
+        "id": part.call_id,
+        "type": "function",
+        "function": {"name": part.name, "arguments": text},
+    }
