@@ -4,13 +4,14 @@
 attempt at one run; when a newer attempt has begun (the fence moved), every write raises `Stale`.
 """
 
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
 import msgspec
 
-from silu.types.capabilities import Resolution
+from silu.types.calls import CallEvent, CallRequest
+from silu.types.capabilities import LevelSource, ModelInfo, Resolution
 from silu.types.facts import DeltaData, DoneReason, FactData, Mode, RunStatus, TokenCount
 from silu.types.levels import LevelChoice
 from silu.types.parts import BlobRef, Message
@@ -18,7 +19,7 @@ from silu.types.todos import Plan, Todo
 from silu.types.usage import Usage
 
 
-class Stale(Exception):
+class Stale(Exception):  # noqa: N818 -- an event like a cancellation, not an error
     """A newer attempt at this run exists: stop at once, write nothing more."""
 
 
@@ -200,6 +201,25 @@ class Runs(Protocol):
     def cancelled(self) -> bool: ...
 
     async def wait_cancelled(self) -> None: ...
+
+
+class ModelClient(Protocol):
+    """The models a turn may call: `silu.providers.client.Client` satisfies it."""
+
+    def model(self, ref: str) -> ModelInfo: ...
+
+    def resolve(
+        self,
+        ref: str,
+        level: LevelChoice,
+        *,
+        source: LevelSource,
+        max_tokens: int | None = None,
+    ) -> Resolution: ...
+
+    def stream(self, request: CallRequest) -> AsyncGenerator[CallEvent, None]:
+        """Call events of one model call, `CallEnd` last; closing the iterator ends the call."""
+        ...
 
 
 class Blobs(Protocol):

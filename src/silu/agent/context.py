@@ -1,0 +1,114 @@
+"""What a model is sent: the epoch's prefix as it was, and messages that are only ever added.
+
+Within an epoch nothing that was sent changes: system text and tools stand in the epoch's record
+byte for byte, messages are rendered by pure functions of what is stored.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import msgspec
+
+from silu.agent.notices import escaped, new_tag
+from silu.agent.ports import Epoch, TurnState
+from silu.agent.prompt import Surroundings, system_text
+from silu.tools.toolbox import ToolBox
+from silu.types.calls import CallRequest, ToolSpec
+from silu.types.levels import LevelChoice
+from silu.types.parts import Message, TextPart
+
+Reason = Literal["first", "compaction", "model", "tools", "fork"]
+
+
+def epoch_reason(state: TurnState) -> Reason | None:
+    """Why a new epoch must begin, or `None` when the session's epoch goes on.
+
+    A changed tool set or system prompt alone is no reason: it waits for the person's word.
+    """
+    if state.epoch is None:
+        return "first" if len(state.history) <= 1 else "fork"
+    return None if state.epoch.model == state.session.model else "model"
+
+
+def new_epoch(
+    state: TurnState, tools: ToolBox, *, reason: Reason, today: str, new_id: Callable[[], str]
+) -> Epoch:
+    """Read the prompts once and fix what is sent ahead of every message from here on."""
+    old = state.epoch
+    tag = old.tag if old is not None else new_tag()
+    place = Surroundings(
+        workspace=state.session.workspace,
+        date=today,
+        language=state.session.language,
+        tag=tag,
+    )
+    return Epoch(
+        id=new_id(),
+        number=1 if old is None else old.number + 1,
+        reason=reason,
+        model=state.session.model,
+        system=system_text(tools, place),
+        tools_json=msgspec.json.encode(tools.specs()).decode(),
+        tag=tag,
+        first_message=state.user_message_id,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asking:
+    """How one call is made: who asked for which level, and the session's sampling."""
+
+    level: LevelChoice
+    level_source: str
+    max_tokens: int | None = None
+    temperature: float | None = None
+    top_p: float | None = None
+
+
+class Context:
+    """The conversation of a run: `messages` as stored, and the request they make.
+
+    Only the last message may be replaced, and only until a model call has answered it.
+    """
+
+    def __init__(self, epoch: Epoch, history: Sequence[Message]) -> None:
+        self.epoch = epoch
+        self.messages: list[Message] = []
+        self._sent = [Message(role="system", parts=[TextPart(text=epoch.system)])]
+        self.tool_specs = msgspec.json.decode(epoch.tools_json, type=list[ToolSpec])
+        for message in history:
+            self.add(message)
+
+    def add(self, message: Message) -> None:
+        self.messages.append(message)
+        self._sent.append(escaped(message, self.epoch.tag))
+
+    def replace_last(self, message: Message) -> None:
+        self.messages[-1] = message
+        self._sent[-1] = escaped(message, self.epoch.tag)
+
+    def drop_last(self) -> None:
+        """Take the last message out to write it anew."""
+        self.messages.pop()
+        self._sent.pop()
+
+    def since(self, message_id: str | None) -> list[Message]:
+        """The messages behind this one (all of them when it is unknown)."""
+        for at in range(len(self.messages) - 1, -1, -1):
+            if self.messages[at].id == message_id:
+                return self.messages[at + 1 :]
+        return list(self.messages)
+
+    def request(self, asking: Asking) -> CallRequest:
+        return CallRequest(
+            model=self.epoch.model,
+            messages=list(self._sent),
+            tools=self.tool_specs,
+            level=asking.level,
+            level_source=asking.level_source,
+            max_tokens=asking.max_tokens,
+            temperature=asking.temperature,
+            top_p=asking.top_p,
+            epoch_first=self.epoch.first_message,
+        )

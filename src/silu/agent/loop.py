@@ -1,0 +1,351 @@
+"""One turn: model → tools → model, until the model is done, a limit is reached or it is stopped."""
+
+import logging
+import secrets
+import time
+from typing import cast
+
+from silu.agent import notices, telling
+from silu.agent.accounting import Meter
+from silu.agent.context import Context, epoch_reason, new_epoch
+from silu.agent.endings import Nudge, after_answer, nudge_message
+from silu.agent.ports import Blobs, Events, Journal, ModelClient, Runs, Stale, TurnState
+from silu.agent.repeats import Repeats
+from silu.agent.settings import RunOutcome, TurnSettings
+from silu.agent.steps import StepResult, call_model
+from silu.agent.titles import title_of
+from silu.agent.todo import TodoStore, todo_tool, touched_ids
+from silu.agent.tool_exec import STOPPED, answer_all, resume_calls, run_calls
+from silu.agent.turn import Turn, resolution_pair
+from silu.tools.toolbox import ToolBox
+from silu.types import facts
+from silu.types.capabilities import LevelSource, Resolution
+from silu.types.errors import Failure, UserError, VendorError
+from silu.types.events import Finish
+from silu.types.facts import DoneReason, ErrorInfo
+from silu.types.levels import Level
+from silu.types.parts import Message, NoticePart, Part, TextPart, ToolCallPart
+
+log = logging.getLogger(__name__)
+
+NOT_RUN = "not run: the model's reply was cut off before this tool could run"
+
+
+def _new_id() -> str:
+    return f"p_{secrets.token_hex(10)}"
+
+
+async def run_turn(
+    *,
+    journal: Journal,
+    events: Events,
+    runs: Runs,
+    blobs: Blobs,
+    client: ModelClient,
+    tools: ToolBox,
+    settings: TurnSettings,
+) -> RunOutcome:
+    """Run one turn to its end, from wherever the journal says it is.
+
+    The `done` fact is written before this returns. Raises `Stale` when a newer attempt has
+    begun, and `CancelledError` when the process stops: the run can then be taken up again.
+    """
+    state = await journal.load()
+    todos = TodoStore(state.todos, language=state.session.language)
+
+    async def todos_changed() -> None:
+        update = facts.TodoUpdate(todos=todos.todos(), summary=todos.summary())
+        await journal.put_todos(todos.todos(), by="agent", facts=[update])
+
+    box = tools.plus([todo_tool(todos, changed=todos_changed)])
+    turn = Turn(
+        journal=journal,
+        events=events,
+        runs=runs,
+        blobs=blobs,
+        client=client,
+        tools=box,
+        settings=settings,
+        state=state,
+        context=await _open_context(journal, state, box, settings),
+        todos=todos,
+        meter=Meter(state.spent),
+        new_id=_new_id,
+        step=state.steps_done,
+        attempt=state.attempt,
+    )
+    todos.touched = touched_ids(turn.context.since(state.user_message_id))
+    try:
+        await _begin(turn)
+        outcome, error = await _steps(turn), None
+    except (UserError, VendorError) as problem:
+        outcome, error = _failed_by(problem)
+    except Stale:
+        raise
+    except Exception as problem:
+        log.exception("run %s failed", state.run_id)
+        outcome = RunOutcome(status="failed")
+        text = f"silu failed ({type(problem).__name__}); the log has the details."
+        error = ErrorInfo(kind="internal", message=text)
+    return await _finish(turn, outcome, error)
+
+
+async def _open_context(
+    journal: Journal, state: TurnState, tools: ToolBox, settings: TurnSettings
+) -> Context:
+    reason = epoch_reason(state)
+    if state.epoch is not None and reason is None:
+        return Context(state.epoch, state.history)
+    epoch = new_epoch(
+        state, tools, reason=reason or "first", today=settings.today(), new_id=_new_id
+    )
+    await journal.start_epoch(epoch)
+    return Context(epoch, state.history)
+
+
+# --------------------------------------------------------------------------------- start
+
+
+async def _begin(turn: Turn) -> None:
+    state = turn.state
+    fresh = state.steps_done == 0 and state.attempt == 0
+    if fresh:
+        _announce(turn)
+        await _name_session(turn)
+
+
+def _announce(turn: Turn) -> None:
+    level, source = turn.asked_level()
+    model = turn.context.epoch.model
+    try:
+        resolution = turn.client.resolve(
+            model,
+            level,
+            source=cast("LevelSource", source),
+            max_tokens=turn.state.session.max_tokens,
+        )
+    except UserError:
+        # The call that follows fails with this error; the run still has to begin before it ends.
+        word = level.value if isinstance(level, Level) else level
+        resolution = Resolution(
+            requested=word, source=cast("LevelSource", source), effective="unset"
+        )
+    turn.announced = resolution_pair(resolution)
+    turn.events.fact(
+        facts.RunStart(
+            model=model,
+            level=telling.level_state(resolution),
+            mode=turn.mode(),
+            user_message_id=turn.state.user_message_id,
+        )
+    )
+
+
+async def _name_session(turn: Turn) -> None:
+    asked = [message for message in turn.context.messages if message.role == "user"]
+    if turn.state.session.titled or len(asked) != 1:
+        return
+    if title := title_of(asked[0]):
+        await turn.journal.set_title(title)
+
+
+# --------------------------------------------------------------------------------- loop
+
+
+async def _steps(turn: Turn) -> RunOutcome:
+    deadline = turn.settings.limits.seconds
+    ends_at = None if deadline is None else time.monotonic() + deadline
+    repeats = Repeats(turn.settings.limits)
+    if (over := await _take_up(turn, repeats)) is not None:
+        return over
+    while True:
+        if turn.runs.cancelled():
+            return RunOutcome(status="cancelled", reason="person", finish_reason=turn.last_finish)
+        if (limit := _limit_reached(turn, ends_at)) is not None:
+            return RunOutcome(status="incomplete", reason=limit, finish_reason=turn.last_finish)
+        await _tell_model(turn, repeats)
+        result = await call_model(turn)
+        turn.last_finish = result.finish.reason if result.finish else None
+        outcome = await _after_step(turn, result, repeats)
+        if outcome is not None:
+            return outcome
+        turn.step += 1
+        turn.attempt = 0
+
+
+async def _take_up(turn: Turn, repeats: Repeats) -> RunOutcome | None:
+    """After a restart: finish what the last finished step led to. Nothing to do in a new run."""
+    if turn.step == 0:
+        return None
+    turn.step -= 1
+    last = turn.context.messages[-1]
+    if last.role == "assistant" and not any(isinstance(p, ToolCallPart) for p in last.parts):
+        finish = Finish(reason="stop", raw=None)
+        over = await _after_step(turn, StepResult(message=last, finish=finish), repeats)
+    elif await resume_calls(turn):
+        over = None
+    else:
+        over = RunOutcome(status="cancelled", reason="person")
+    turn.step += 1
+    return over
+
+
+async def _after_step(turn: Turn, result: StepResult, repeats: Repeats) -> RunOutcome | None:
+    """What the step led to; `None` when the loop goes on."""
+    if result.cancelled or result.failure is not None:
+        return await _cut(turn, result)
+    if result.calls:
+        if not await run_calls(turn, result.calls):
+            return RunOutcome(status="cancelled", reason="person", finish_reason=turn.last_finish)
+        turn.empty_answers = 0
+        if repeats.over(result.calls, turn.context.messages[-1]):
+            return RunOutcome(
+                status="incomplete", reason="repeated_call", finish_reason=turn.last_finish
+            )
+        return None
+    if said := turn.runs.take_steering():
+        await _add_words(turn, said)
+        return None
+    verdict = after_answer(turn, result)
+    if isinstance(verdict, Nudge):
+        await _add(turn, nudge_message(turn, verdict))
+        return None
+    return None if verdict == "again" else verdict
+
+
+async def _cut(turn: Turn, result: StepResult) -> RunOutcome:
+    """A stopped or failed call: what arrived is kept, its tool calls are answered."""
+    if result.calls:
+        await answer_all(turn, result.calls, STOPPED if result.cancelled else NOT_RUN)
+    if result.cancelled:
+        return RunOutcome(status="cancelled", reason="person")
+    assert result.failure is not None
+    raise VendorError(result.failure)
+
+
+def _limit_reached(turn: Turn, ends_at: float | None) -> DoneReason | None:
+    limits, spent = turn.settings.limits, turn.meter.spent
+    checks: tuple[tuple[bool, DoneReason], ...] = (
+        (limits.steps is not None and turn.step >= limits.steps, "step_limit"),
+        (ends_at is not None and time.monotonic() >= ends_at, "time_limit"),
+        (limits.tokens is not None and (spent.total_tokens or 0) >= limits.tokens, "token_limit"),
+        (limits.cost is not None and (spent.cost or 0.0) >= limits.cost, "cost_limit"),
+    )
+    return next((reason for reached, reason in checks if reached), None)
+
+
+# --------------------------------------------------------------------------------- notices
+
+
+async def _tell_model(turn: Turn, repeats: Repeats) -> None:
+    """Let what the model has to know ride on the last message, before it is sent.
+
+    An answer that the vendor paused goes back as it is: nothing rides on it.
+    """
+    last = turn.context.messages[-1]
+    if last.role == "assistant":
+        return
+    due = [*_mode_notice(turn), *_todo_notice(turn)]
+    if repeats.warn and last.role == "tool":
+        due.append(_notice(turn, "repeated_call", notices.REPEATED))
+    if said := turn.runs.take_steering():
+        due.append(_notice(turn, "steering", notices.steering_text(said)))
+        for text in said:
+            turn.events.fact(facts.Notice(kind="steering", text=text))
+    if due and last.role == "tool":
+        await _replace(turn, Message(role="tool", parts=[*last.parts, *due], id=last.id))
+    elif due:
+        await _replace(turn, _with_head(last, due))
+
+
+def _with_head(message: Message, due: list[NoticePart]) -> Message:
+    at = sum(1 for part in message.parts if isinstance(part, NoticePart))
+    parts: list[Part] = [*message.parts[:at], *due, *message.parts[at:]]
+    return Message(role="user", parts=parts, id=message.id)
+
+
+def _notice(turn: Turn, kind: notices.NoticeKind, text: str) -> NoticePart:
+    return notices.notice(kind, text, turn.context.epoch.tag, turn.new_id())
+
+
+def _mode_notice(turn: Turn) -> list[NoticePart]:
+    mode = turn.mode()
+    if notices.told_mode(turn.context.messages) == mode:
+        return []
+    return [_notice(turn, "mode", notices.mode_text(mode, turn.statement(mode)))]
+
+
+def _todo_notice(turn: Turn) -> list[NoticePart]:
+    if notices.knows_todos(turn.context.messages, turn.todos, turn.context.epoch.tag):
+        return []
+    return [_notice(turn, "todo", notices.todo_text(turn.todos))]
+
+
+async def _add_words(turn: Turn, said: list[str]) -> None:
+    """Words that came while the last answer was written are the person's next message."""
+    text = "\n\n".join(said)
+    message = Message(
+        role="user", parts=[TextPart(text=text, id=turn.new_id())], id=turn.message_id("s")
+    )
+    told = facts.MessageAdded(message_id=message.id, role="user", text=text)
+    await _add(turn, message, [told])
+
+
+async def _add(turn: Turn, message: Message, told: list[facts.FactData] | None = None) -> None:
+    await turn.journal.put_message(
+        message, step=turn.step, attempt=turn.attempt, final=True, facts=told or []
+    )
+    turn.context.add(message)
+
+
+async def _replace(turn: Turn, message: Message) -> None:
+    if message.role == "tool":
+        # The results belong to the step before the one that reads them.
+        await turn.journal.tool_finished(message, step=turn.step - 1)
+    else:
+        await turn.journal.put_message(message, step=turn.step, attempt=turn.attempt, final=True)
+    turn.context.replace_last(message)
+
+
+# --------------------------------------------------------------------------------- end
+
+
+def _failed_by(problem: UserError | VendorError) -> tuple[RunOutcome, ErrorInfo]:
+    if isinstance(problem, UserError):
+        error = ErrorInfo(
+            kind="user", code=problem.code, message=str(problem), setting=problem.setting or None
+        )
+        return RunOutcome(status="failed"), error
+    failure = problem.failure
+    cut = failure.kind == "stream_cut"
+    outcome = RunOutcome(
+        status="incomplete" if cut else "failed",
+        reason="stream_cut" if cut else "vendor_error",
+        finish_reason="error",
+    )
+    return outcome, error_info(failure)
+
+
+def error_info(failure: Failure) -> ErrorInfo:
+    return ErrorInfo(
+        kind=failure.kind,
+        message=failure.message,
+        setting=failure.setting,
+        status=failure.status,
+        code=failure.code,
+        request_id=failure.request_id,
+        retryable=failure.retryable,
+    )
+
+
+async def _finish(turn: Turn, outcome: RunOutcome, error: ErrorInfo | None) -> RunOutcome:
+    done = facts.Done(
+        status=outcome.status,
+        reason=outcome.reason,
+        finish_reason=outcome.finish_reason,
+        usage=turn.meter.spent,
+    )
+    if error is not None:
+        done.error = error
+    await turn.journal.finish(outcome.status, reason=outcome.reason, facts=[done])
+    return outcome

@@ -1,0 +1,50 @@
+"""What a turn is told from outside, and what it ends with."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import msgspec
+
+from silu.types.facts import DoneReason, RunStatus
+
+
+def _today() -> str:
+    return time.strftime("%Y-%m-%d")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """Where a run stops by itself; `None` is no limit.
+
+    `steps` counts model calls of the main loop, `seconds` the time since this attempt at the run
+    began, `tokens` and `cost` (US dollars) this run's sums. `repeated` is how often in a row the
+    same calls with the same results are taken, `failing` the same when they all fail,
+    `empty_answers` how many replies without content and calls are taken.
+    """
+
+    steps: int | None = 200
+    seconds: float | None = None
+    tokens: int | None = None
+    cost: float | None = None
+    repeated: int = 6
+    failing: int = 4
+    empty_answers: int = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnSettings:
+    """`today` gives the date the system text names; `result_chars` is how much of a result the
+    model is shown at once."""
+
+    limits: Limits = field(default_factory=Limits)
+    today: Callable[[], str] = _today
+    result_chars: int = 24_000
+
+
+class RunOutcome(msgspec.Struct, frozen=True, kw_only=True):
+    """How a run ended; the same stands in its `done` fact."""
+
+    status: RunStatus
+    reason: DoneReason | None = None
+    finish_reason: str | None = None

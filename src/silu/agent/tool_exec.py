@@ -1,0 +1,276 @@
+"""Runs a step's tool calls: checked, allowed, journaled, in parallel, each with one result."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import msgspec
+
+from silu.agent.planning import decide, refusal
+from silu.agent.ports import Stale
+from silu.agent.turn import Turn
+from silu.tools.base import Args, Tool, ToolContext, ToolOutput
+from silu.tools.results import EMPTY, Shown, show
+from silu.tools.toolbox import read_arguments
+from silu.types import facts
+from silu.types.errors import ToolError
+from silu.types.parts import Message, Part, ResultStatus, ToolCallPart, ToolResultPart
+
+log = logging.getLogger(__name__)
+
+CARD_CHARS = 2_000
+"""How much of a result the card shows; the whole is behind its reference."""
+
+STOPPED = "stopped by the person"
+UNKNOWN = "interrupted: silu was stopped while this ran, and what it did is unknown"
+
+
+@dataclass(slots=True)
+class Round:
+    """The calls of one step and their results so far."""
+
+    calls: Sequence[ToolCallPart]
+    message_id: str
+    results: dict[int, ToolResultPart] = field(default_factory=dict[int, ToolResultPart])
+    running: set[int] = field(default_factory=set[int])
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    def message(self) -> Message:
+        parts: list[Part] = [self.results[at] for at in sorted(self.results)]
+        return Message(role="tool", parts=parts, id=self.message_id)
+
+
+async def run_calls(turn: Turn, calls: Sequence[ToolCallPart], done: Message | None = None) -> bool:
+    """Run all calls at once; False when the person stopped them.
+
+    Every call has a result afterwards. `done` is a `tool` message of this step that an earlier
+    attempt began.
+    """
+    work = Round(calls, turn.message_id("t"))
+    _take_over(work, done)
+    waiting = [at for at in range(len(calls)) if at not in work.results]
+    jobs = [asyncio.ensure_future(_one(turn, work, at)) for at in waiting]
+    every = asyncio.gather(*jobs)
+    stop = asyncio.ensure_future(turn.runs.wait_cancelled())
+    try:
+        await asyncio.wait({every, stop}, return_when=asyncio.FIRST_COMPLETED)
+        stopped = not every.done()
+        if not stopped:
+            every.result()
+    finally:
+        if stop.done():
+            turn.stopped.set()
+        for job in (*jobs, stop):
+            job.cancel()
+        await asyncio.gather(*jobs, stop, return_exceptions=True)
+    if stopped:
+        await _give_up(turn, work)
+    turn.context.add(work.message())
+    return not stopped
+
+
+async def answer_all(turn: Turn, calls: Sequence[ToolCallPart], why: str) -> None:
+    """Give every call of a cut message a result that says why it did not run."""
+    work = Round(calls, turn.message_id("t"))
+    for at, call in enumerate(calls):
+        work.results[at] = _result(turn, call, status="interrupted", text=why)
+    await _tell(turn, work, list(work.results.values()))
+    turn.context.add(work.message())
+
+
+def _take_over(work: Round, done: Message | None) -> None:
+    if done is None:
+        return
+    work.message_id = done.id
+    have = [part for part in done.parts if isinstance(part, ToolResultPart)]
+    for at, call in enumerate(work.calls):
+        mate = next((part for part in have if part.call_id == call.call_id), None)
+        if mate is not None:
+            have.remove(mate)
+            work.results[at] = mate
+
+
+async def _one(turn: Turn, work: Round, at: int) -> None:
+    call = work.calls[at]
+    began = time.monotonic()
+    try:
+        tool, args = _admit(turn, call)
+    except ToolError as error:
+        result = _result(turn, call, status=_status_of(error), text=str(error))
+    else:
+        result = await _run(turn, work, at, tool, args)
+    result.duration_ms = round((time.monotonic() - began) * 1000)
+    work.results[at] = result
+    await _tell(turn, work, [result])
+
+
+class _DeniedError(ToolError):
+    """The mode in force does not allow the call."""
+
+
+def _status_of(error: ToolError) -> ResultStatus:
+    return "denied" if isinstance(error, _DeniedError) else "error"
+
+
+def _admit(turn: Turn, call: ToolCallPart) -> tuple[Tool, Args]:
+    """The tool and its checked arguments, if the mode in force at this moment allows it."""
+    tool = turn.tools.find(call.name)
+    if turn.last_finish == "length" and not _is_json(call.arguments):
+        raise ToolError("the output limit cut this call's arguments off; nothing was done")
+    args = read_arguments(tool, call.arguments)
+    mode = turn.mode()
+    if decide(mode, tool, args) != "allow":
+        raise _DeniedError(refusal(mode, tool, turn.known_tools()))
+    return tool, args
+
+
+def _is_json(text: str) -> bool:
+    try:
+        msgspec.json.decode(text or "{}")
+    except msgspec.DecodeError:
+        return False
+    return True
+
+
+async def _run(turn: Turn, work: Round, at: int, tool: Tool, args: Args) -> ToolResultPart:
+    call = work.calls[at]
+    work.running.add(at)
+    await turn.journal.tool_started(call.call_id)
+    try:
+        output = await tool.run(args, _context(turn, call))
+    except ToolError as error:
+        output = ToolOutput(text=str(error), ok=False)
+    except Stale:
+        raise
+    except Exception as error:
+        # A fault of a tool must not end the run: the model is told, the log keeps the trace.
+        log.exception("tool %s failed", tool.name)
+        text = f"{tool.name} failed with an internal error ({type(error).__name__})"
+        output = ToolOutput(text=text, ok=False)
+    return await _shown(turn, call, output)
+
+
+def _context(turn: Turn, call: ToolCallPart) -> ToolContext:
+    async def read_result(call_id: str) -> str | None:
+        return await _kept_result(turn, call_id)
+
+    return ToolContext(
+        workspace=turn.state.session.workspace,
+        call_id=call.call_id,
+        session_id=turn.state.session.id,
+        run_id=turn.state.run_id,
+        language=turn.state.session.language,
+        mode=turn.mode(),
+        cancelled=turn.stopped.is_set,
+        read_result=read_result,
+    )
+
+
+async def _kept_result(turn: Turn, call_id: str) -> str | None:
+    for message in reversed(turn.context.messages):
+        for part in message.parts:
+            if isinstance(part, ToolResultPart) and part.call_id == call_id:
+                if part.full is None:
+                    return part.shown
+                return (await turn.blobs.get(part.full)).decode("utf-8", errors="replace")
+    return None
+
+
+async def _shown(turn: Turn, call: ToolCallPart, output: ToolOutput) -> ToolResultPart:
+    shown = (
+        Shown(text=output.text or EMPTY, truncated=False)
+        if output.whole
+        else show(output.text, call_id=call.call_id, limit=turn.settings.result_chars)
+    )
+    result = _result(turn, call, status="ok" if output.ok else "error", text=shown.text)
+    if shown.truncated:
+        result.full = await turn.blobs.put(
+            output.text.encode(), media_type=output.media_type, name=f"{call.name}.txt"
+        )
+    return result
+
+
+def _result(turn: Turn, call: ToolCallPart, *, status: ResultStatus, text: str) -> ToolResultPart:
+    return ToolResultPart(
+        id=turn.new_id(), call_id=call.call_id, name=call.name, status=status, shown=text
+    )
+
+
+async def _tell(turn: Turn, work: Round, results: list[ToolResultPart]) -> None:
+    # One at a time: a message with fewer results must not land after one with more.
+    async with work.lock:
+        told = [_fact(work.message_id, result) for result in results]
+        await turn.journal.tool_finished(work.message(), step=turn.step, facts=told)
+
+
+def _fact(message_id: str, result: ToolResultPart) -> facts.FactData:
+    return facts.ToolResult(
+        call_id=result.call_id,
+        message_id=message_id,
+        name=result.name or "",
+        status=result.status,
+        summary=result.shown[:CARD_CHARS],
+        result_ref=result.full.sha256 if result.full else None,
+        truncated=result.full is not None or len(result.shown) > CARD_CHARS,
+        duration_ms=result.duration_ms,
+    )
+
+
+async def _give_up(turn: Turn, work: Round) -> None:
+    """The person stopped the run: calls without a result get one that says so."""
+    given: list[ToolResultPart] = []
+    for at, call in enumerate(work.calls):
+        if at in work.results:
+            continue
+        tool = turn.tools.get(call.name)
+        harmless = at not in work.running or tool is None or tool.idempotent
+        text = STOPPED if harmless else f"{STOPPED} while it ran; what it had done so far stands"
+        work.results[at] = _result(turn, call, status="interrupted", text=text)
+        given.append(work.results[at])
+    if given:
+        await _tell(turn, work, given)
+
+
+async def resume_calls(turn: Turn) -> bool:
+    """Give the open calls of the last finished step their results after a restart.
+
+    Calls that had not begun run now, idempotent ones run again; of the others the model is told
+    that their outcome is unknown. False when the person stopped them.
+    """
+    asked, done = _unanswered(turn)
+    if asked is None:
+        return True
+    calls = [part for part in asked.parts if isinstance(part, ToolCallPart)]
+    begun = Round(calls, turn.message_id("t"))
+    _take_over(begun, done)
+    lost: list[ToolResultPart] = []
+    for at, call in enumerate(calls):
+        if at not in begun.results and _is_lost(turn, call):
+            begun.results[at] = _result(turn, call, status="unknown", text=UNKNOWN)
+            lost.append(begun.results[at])
+    if lost:
+        await _tell(turn, begun, lost)
+    if done is not None:
+        turn.context.drop_last()
+    return await run_calls(turn, calls, begun.message())
+
+
+def _unanswered(turn: Turn) -> tuple[Message | None, Message | None]:
+    """The assistant message whose calls lack results, and the `tool` message begun for it."""
+    messages = turn.context.messages
+    done = messages[-1] if messages and messages[-1].role == "tool" else None
+    asked = messages[-2] if done is not None and len(messages) > 1 else messages[-1]
+    if asked.role != "assistant" or asked.interrupted:
+        return None, None
+    calls = [part.call_id for part in asked.parts if isinstance(part, ToolCallPart)]
+    have = [p.call_id for p in done.parts if isinstance(p, ToolResultPart)] if done else []
+    return (asked, done) if len(have) < len(calls) else (None, None)
+
+
+def _is_lost(turn: Turn, call: ToolCallPart) -> bool:
+    if turn.state.open_calls.get(call.call_id, "started") == "proposed":
+        return False
+    tool = turn.tools.get(call.name)
+    return tool is None or not tool.idempotent

@@ -1,0 +1,98 @@
+"""The state of one attempt at one run, shared by the loop's modules."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from threading import Event
+
+from silu.agent.accounting import Meter
+from silu.agent.context import Asking, Context
+from silu.agent.planning import statement
+from silu.agent.ports import Blobs, Events, Journal, ModelClient, Runs, TurnState
+from silu.agent.settings import TurnSettings
+from silu.agent.todo import TodoStore
+from silu.tools.base import Tool
+from silu.tools.toolbox import ToolBox
+from silu.types.capabilities import Capability, Resolution
+from silu.types.errors import UserError
+from silu.types.facts import Mode
+from silu.types.levels import LevelChoice
+
+
+@dataclass(slots=True, kw_only=True)
+class Turn:
+    """`step` is the number of the step under way, counted from 0; `attempt` the highest used
+    attempt number of that step; `announced` the level that was last told to clients.
+
+    `stopped` is set when the person stops the run: tools on threads look at it.
+    """
+
+    journal: Journal
+    events: Events
+    runs: Runs
+    blobs: Blobs
+    client: ModelClient
+    tools: ToolBox
+    settings: TurnSettings
+    state: TurnState
+    context: Context
+    todos: TodoStore
+    meter: Meter
+    new_id: Callable[[], str]
+    step: int = 0
+    attempt: int = 0
+    announced: tuple[str, str] | None = None
+    last_finish: str | None = None
+    empty_answers: int = 0
+    stopped: Event = field(default_factory=Event)
+
+    def mode(self) -> Mode:
+        """The mode in force now."""
+        return self.runs.mode()
+
+    def asked_level(self) -> tuple[LevelChoice, str]:
+        """The level for the next model call, and who asked for it; read before every call."""
+        session = self.state.session
+        if (live := self.runs.level()) is not None:
+            return live, "session"
+        if self.state.turn_level is not None:
+            return self.state.turn_level, "turn"
+        return session.level, session.level_source
+
+    def asking(self) -> Asking:
+        level, source = self.asked_level()
+        session = self.state.session
+        return Asking(
+            level=level,
+            level_source=source,
+            max_tokens=session.max_tokens,
+            temperature=session.temperature,
+            top_p=session.top_p,
+        )
+
+    def known_tools(self) -> list[Tool]:
+        """The tools the epoch tells the model of, as far as they are still here."""
+        found = (self.tools.get(spec.name) for spec in self.context.tool_specs)
+        return [tool for tool in found if tool is not None]
+
+    def statement(self, mode: Mode) -> str:
+        return statement(mode, self.known_tools())
+
+    def message_id(self, suffix: str = "") -> str:
+        """The id of this step's message: the same for every attempt at it."""
+        return f"{self.state.run_id}.{self.step}{suffix}"
+
+    def capability(self, model: str) -> Capability | None:
+        """What is known of a model; an unknown one is reported by the call itself."""
+        try:
+            return self.client.model(model).capability
+        except UserError:
+            return None
+
+    def window(self) -> int | None:
+        """The session model's context window in tokens, where it is known."""
+        known = self.capability(self.context.epoch.model)
+        return known.context_window if known else None
+
+
+def resolution_pair(resolution: Resolution) -> tuple[str, str]:
+    return resolution.requested, resolution.effective
