@@ -91,11 +91,10 @@ class MessageBuilder:
         return self._blocks[index].id
 
     def feed(self, event: ev.StreamEvent) -> None:
-        # Two comparisons for what comes a thousand times an answer, a match for the rest.
-        kind = type(event)
-        if kind is ev.TextDelta or kind is ev.ThinkingDelta:
+        # Plain comparisons for what comes a thousand times an answer, a match for the rest.
+        if isinstance(event, (ev.TextDelta, ev.ThinkingDelta)):
             self._blocks[event.index].text.append(event.text)
-        elif kind is ev.ToolCallDelta:
+        elif isinstance(event, ev.ToolCallDelta):
             self._call(event)
         else:
             self._feed(event)

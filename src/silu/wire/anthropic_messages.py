@@ -38,7 +38,7 @@ class _Delta(msgspec.Struct, gc=False):
     stop_details: Any = None
 
 
-class _Event(msgspec.Struct):
+class _Event(msgspec.Struct, gc=False):
     type: str = ""
     index: int = 0
     delta: _Delta | None = None

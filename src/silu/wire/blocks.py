@@ -133,8 +133,11 @@ class BlockWriter:
 
     def text(self, text: str) -> None:
         """Answer text as it came; think tags in it are routed."""
-        if self._tags is not None:
-            self._route(self._tags.feed(text))
+        tags = self._tags
+        if self._kind == _TEXT and (tags is None or tags.passes(text)):
+            self.out.append(TextDelta(self._open, text))
+        elif tags is not None:
+            self._route(tags.feed(text))
         else:
             self._plain(text)
 

@@ -12,6 +12,7 @@ from typing import Any, cast
 import msgspec
 
 from silu.types.errors import Failure, FailureKind
+from silu.wire.error_kinds import RETRYABLE, Words, kind_of
 
 _LONGEST = 600
 """Characters of a vendor's message that are passed on."""
@@ -23,93 +24,6 @@ _SECRET = re.compile(
     r"|(?<=[Bb]earer )[A-Za-z0-9_\-.=+/]{8,}"
     r"|(?<=api[-_ ]key[:=] )[A-Za-z0-9_\-.]{6,}"
     r"|(?<=x-api-key: )\S+"
-)
-
-_OVERFLOW = re.compile(
-    r"prompt is too long|context_length_exceeded|maximum context length|maximum prompt length"
-    r"|exceeds? the (?:context window|available context size|maximum.{0,20}context)"
-    r"|context (?:is )?too long|context window exceeds|range of input length"
-    r"|input (?:token count|length|is too long).{0,60}(?:exceed|too long|maximum)"
-    r"|input is too long|too many input tokens|context length.{0,20}(?:exceeded|too long)"
-    r"|request_too_large|token limit exceeded|reduce the length of the (?:messages|prompt|input)",
-    re.I,
-)
-_NOT_OVERFLOW = re.compile(r"rate limit|too many requests|tokens per (?:minute|min|day)", re.I)
-_AUTH = re.compile(
-    r"invalid.{0,12}api.?key|incorrect api.?key|api.?key (?:not valid|is invalid|not found|expired)"
-    r"|authentication|unauthori[sz]ed|invalid (?:bearer )?token|invalid x-api-key|no api.?key",
-    re.I,
-)
-_MODEL = re.compile(
-    r"model_not_found|not_found_error.{0,80}model|unknown model|invalid model|no such model"
-    r"|model.{0,80}(?:does not exist|not exist|not found|is not available|has been deprecated"
-    r"|not supported when using|is retired|not a valid model)"
-    r"|no (?:allowed )?(?:providers|endpoints).{0,30}(?:available|found)",
-    re.I | re.S,
-)
-_QUOTA = re.compile(
-    r"insufficient[_ ](?:quota|balance|credits|funds)|exceeded[_ ]current[_ ]quota|billing"
-    r"|credit balance|payment required|no balance|arrears|out of credits|quota exhausted"
-    r"|\b1113\b|余额不足|欠费",
-    re.I,
-)
-_OVERLOADED = re.compile(
-    r"overloaded|over capacity|capacity exceeded|server is busy|insufficient_system_resource"
-    r"|temporarily unavailable|engine_overloaded|no healthy upstream",
-    re.I,
-)
-_RATE = re.compile(r"rate.?limit|too many requests|resource_exhausted|throttl", re.I)
-_REFUSAL = re.compile(
-    r"content[_ ](?:policy|filter)|moderation|flagged|sensitive content|\b1301\b"
-    r"|data_inspection_failed|responsible.?ai",
-    re.I,
-)
-
-_WORDS: dict[str, FailureKind] = {
-    "authentication_error": "auth",
-    "permission_error": "auth",
-    "invalid_api_key": "auth",
-    "invalid_authentication_error": "auth",
-    "permission_denied": "auth",
-    "unauthenticated": "auth",
-    "accessdeniedexception": "auth",
-    "unrecognizedclientexception": "auth",
-    "model_not_found": "unknown_model",
-    "model_not_found_error": "unknown_model",
-    "rate_limit_error": "rate_limit",
-    "rate_limit_exceeded": "rate_limit",
-    "rate_limit_reached_error": "rate_limit",
-    "resource_exhausted": "rate_limit",
-    "throttlingexception": "rate_limit",
-    "insufficient_quota": "quota",
-    "exceeded_current_quota_error": "quota",
-    "billing_error": "quota",
-    "insufficient_balance": "quota",
-    "overloaded_error": "overloaded",
-    "engine_overloaded_error": "overloaded",
-    "insufficient_system_resource": "overloaded",
-    "serviceunavailableexception": "overloaded",
-    "modelnotreadyexception": "overloaded",
-    "unavailable": "overloaded",
-    "context_length_exceeded": "context_overflow",
-    "request_too_large": "context_overflow",
-    "content_policy_violation": "refusal",
-    "content_filter": "refusal",
-    "data_inspection_failed": "refusal",
-    "timeout_error": "timeout",
-    "deadline_exceeded": "timeout",
-    "modeltimeoutexception": "timeout",
-    "api_error": "server",
-    "server_error": "server",
-    "internal_error": "server",
-    "internal": "server",
-    "internalserverexception": "server",
-    "modelstreamerrorexception": "server",
-    "network_error": "server",
-}
-
-_RETRYABLE: frozenset[FailureKind] = frozenset(
-    {"rate_limit", "overloaded", "server", "timeout", "unreachable", "stream_cut"}
 )
 
 _LEAD: dict[FailureKind, str] = {
@@ -152,7 +66,7 @@ def failure_from_body(status: int, body: bytes) -> Failure:
         return failure_from_object(found, status)
     if text.startswith("<"):
         return _html(status, text)
-    return _told(status, _Words(message=text[:_LONGEST]))
+    return _told(status, Words(message=text[:_LONGEST]))
 
 
 def failure_from_object(found: object, status: int | None) -> Failure:
@@ -177,24 +91,11 @@ def cut(what: str = "the stream ended before the answer was complete") -> Failur
     )
 
 
-class _Words(msgspec.Struct):
-    """What an error body says: `status` where the body names one, `hay` all its other words."""
-
-    message: str = ""
-    vendor_type: str | None = None
-    code: str | None = None
-    param: str | None = None
-    status: int | None = None
-    retry_after: float | None = None
-    request_id: str | None = None
-    hay: str = ""
-
-
-def _words(found: object) -> _Words:
+def _words(found: object) -> Words:
     if isinstance(found, list):
         found = next(iter(cast("list[Any]", found)), None)
     if not isinstance(found, Mapping):
-        return _Words(message="" if found is None else str(found)[:_LONGEST])
+        return Words(message="" if found is None else str(found)[:_LONGEST])
     outer = cast("Mapping[str, Any]", found)
     error = outer.get("error", outer.get("errors"))
     if isinstance(error, list):
@@ -206,7 +107,7 @@ def _words(found: object) -> _Words:
             inner["message"] = error
     else:
         inner = dict(cast("Mapping[str, Any]", error))
-    words = _Words(
+    words = Words(
         message=_text(inner, "message", "msg", "detail", "error_description", "error"),
         vendor_type=_word(inner, "type", "status", "__type"),
         code=_word(inner, "code", "status_code"),
@@ -222,22 +123,22 @@ def _words(found: object) -> _Words:
     return words
 
 
-def _read_raw(inner: Mapping[str, Any], words: _Words) -> None:
+def _read_raw(inner: Mapping[str, Any], words: Words) -> None:
     """OpenRouter: the vendor behind it speaks in `metadata.raw`, as JSON in a string."""
     meta = inner.get("metadata")
     raw = cast("Mapping[str, Any]", meta).get("raw") if isinstance(meta, Mapping) else None
     if not isinstance(raw, str) or not raw.strip():
         return
     found = _json_start(raw.strip())
-    deeper = _words(found) if found is not None else _Words(message=raw[:_LONGEST])
+    deeper = _words(found) if found is not None else Words(message=raw[:_LONGEST])
     words.hay += " " + deeper.hay
     words.param = words.param or deeper.param
     if deeper.message and deeper.message not in words.message:
         words.message = f"{words.message}: {deeper.message}" if words.message else deeper.message
 
 
-def _told(status: int | None, words: _Words) -> Failure:
-    kind = _kind(status, words)
+def _told(status: int | None, words: Words) -> Failure:
+    kind = kind_of(status, words)
     param = words.param
     said = words.message.strip()
     if param and " " in param and param not in said:
@@ -246,7 +147,7 @@ def _told(status: int | None, words: _Words) -> Failure:
     return Failure(
         kind=kind,
         message=_sentence(kind, status, said),
-        retryable=kind in _RETRYABLE,
+        retryable=kind in RETRYABLE,
         status=status if status is None or status >= 400 else words.status,
         code=words.code,
         param=param,
@@ -264,77 +165,6 @@ def _sentence(kind: FailureKind, status: int | None, said: str) -> str:
     if not text.endswith((".", "!", "?", "。")):
         text += "."
     return f"{text} {_FIX[kind]}" if kind in _FIX else text
-
-
-def _kind(status: int | None, words: _Words) -> FailureKind:
-    """Status, code and type decide; phrases only where these leave it open."""
-    for word in (words.code, words.vendor_type):
-        hit = _WORDS.get(word.lower()) if word else None
-        if hit is not None and hit != "server" and not (hit == "rate_limit" and _quota(words)):
-            return hit
-    number = status if status is not None and status >= 400 else words.status
-    hay = f"{words.message} {words.code} {words.vendor_type} {words.param} {words.hay}"
-    by_words = _by_words(number, hay)
-    if by_words is not None:
-        return by_words
-    if number is not None:
-        return _by_status(number)
-    if words.vendor_type and words.vendor_type.lower() in _WORDS:
-        return _WORDS[words.vendor_type.lower()]
-    if words.code and words.code.lower() in _WORDS:
-        return _WORDS[words.code.lower()]
-    refused = (words.vendor_type or "").lower() in ("invalid_request_error", "invalid_argument")
-    return "bad_request" if refused else "unknown"
-
-
-def _quota(words: _Words) -> bool:
-    return _QUOTA.search(f"{words.message} {words.code} {words.vendor_type}") is not None
-
-
-def _by_words(status: int | None, hay: str) -> FailureKind | None:
-    if status in (401, 402, 408, 504):
-        return None
-    if status in (429, 403, None) and _QUOTA.search(hay):
-        return "quota"
-    if status != 429 and _OVERFLOW.search(hay) and not _NOT_OVERFLOW.search(hay):
-        return "context_overflow"
-    if status == 429:
-        return "overloaded" if _OVERLOADED.search(hay) else None
-    if status in (403, 404, 400, 422, None):
-        for pattern, kind in _PHRASES:
-            if pattern.search(hay):
-                return kind
-    if status is None or status >= 500:
-        return "overloaded" if _OVERLOADED.search(hay) else None
-    return None
-
-
-_PHRASES: tuple[tuple[re.Pattern[str], FailureKind], ...] = (
-    (_REFUSAL, "refusal"),
-    (_MODEL, "unknown_model"),
-    (_AUTH, "auth"),
-    (_RATE, "rate_limit"),
-)
-
-
-def _by_status(status: int) -> FailureKind:
-    match status:
-        case 401 | 403:
-            return "auth"
-        case 402:
-            return "quota"
-        case 404:
-            return "unknown_model"
-        case 408 | 504 | 524:
-            return "timeout"
-        case 413:
-            return "context_overflow"
-        case 429:
-            return "rate_limit"
-        case 503 | 529:
-            return "overloaded"
-        case _:
-            return "server" if status >= 500 else "bad_request"
 
 
 def _html(status: int, text: str) -> Failure:

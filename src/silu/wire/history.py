@@ -200,7 +200,7 @@ class _Preparation:
 
     def _said(self, role: Literal["system", "user"], message: Message) -> None:
         notices = [part.text for part in message.parts if isinstance(part, NoticePart)]
-        parts = [part for part in message.parts if not isinstance(part, NoticePart)]
+        parts: list[Part] = [p for p in message.parts if not isinstance(p, NoticePart)]
         self._history.turns.append(Turn(role=role, message=message, parts=parts, notices=notices))
 
     def _tool(self, message: Message) -> None:

@@ -18,6 +18,19 @@ from silu.wire import usage as counts
 from silu.wire.base import BaseDecoder
 from silu.wire.blocks import json_text
 from silu.wire.errors import bad_data, failure_from_object
+from silu.wire.openai_chat_forms import (
+    Call,
+    Choice,
+    Chunk,
+    Delta,
+    argument_text,
+    loose,
+    read_any,
+    read_chunk,
+    read_extras,
+    reasoning_text,
+    text_of,
+)
 from silu.wire.reasoning_details import DETAILS, Details
 from silu.wire.tool_calls import ToolCalls
 
@@ -27,63 +40,6 @@ REASONING = "reasoning"
 ENCRYPTED = "encrypted_content"
 """Continuity kind: Qwen's sealed reasoning beside a summary (qwen4-max, 2026-11)."""
 
-
-class _Function(msgspec.Struct, gc=False):
-    name: str | None = None
-    arguments: str | dict[str, Any] | list[Any] | None = None
-
-
-class _Call(msgspec.Struct, gc=False):
-    index: int | None = None
-    id: str | None = None
-    function: _Function | None = None
-    custom: dict[str, Any] | None = None
-
-
-class _Delta(msgspec.Struct):
-    content: str | list[Any] | None = None
-    reasoning_content: str | None = None
-    reasoning: str | dict[str, Any] | None = None
-    reasoning_text: str | None = None
-    reasoning_details: list[Any] | None = None
-    tool_calls: list[_Call] | None = None
-    function_call: _Function | None = None
-    encrypted_content: str | None = None
-    refusal: str | None = None
-    annotations: list[Any] | None = None
-
-
-class _Choice(msgspec.Struct):
-    delta: _Delta | None = None
-    message: _Delta | None = None
-    finish_reason: str | None = None
-    index: int | None = None
-    usage: dict[str, Any] | None = None
-    error: Any = None
-
-
-class _Chunk(msgspec.Struct):
-    choices: list[_Choice] | None = None
-    usage: dict[str, Any] | None = None
-    error: Any = None
-    x_groq: dict[str, Any] | None = None
-    timings: dict[str, Any] | None = None
-
-
-class _Extras(msgspec.Struct):
-    """Fields that are looked at once or seldom; decoded apart from the hot path."""
-
-    id: str | None = None
-    model: str | None = None
-    object: str | None = None
-    type: str | None = None
-    detail: Any = None
-    message: Any = None
-
-
-_chunk = msgspec.json.Decoder(_Chunk).decode
-_extras = msgspec.json.Decoder(_Extras, strict=False).decode
-_any = msgspec.json.Decoder().decode
 
 _FINISH: dict[str, FinishReason] = {
     "stop": "stop",
@@ -136,24 +92,32 @@ class OpenAIChatDecoder(BaseDecoder):
             self._finalise()
             self._failed = self._finished
             return
-        if not data.strip():
-            return
         try:
-            chunk = _chunk(data)
+            chunk = read_chunk(data)
         except msgspec.ValidationError:
-            chunk = _loose(_any(data))
+            chunk = loose(read_any(data))
+        except msgspec.DecodeError:
+            if not data.strip():
+                return
+            raise
         if chunk.error is not None or name == b"error":
-            self._fail(failure_from_object(_any(data), self._status))
+            self._fail(failure_from_object(read_any(data), self._status))
             return
         if not self._served:
             self._introduce(data)
-        if chunk.choices:
-            self._choice(chunk.choices[0])
+        choices = chunk.choices
+        if choices:
+            choice = choices[0]
+            delta = choice.delta
+            if delta is not None and not choice.index and not self._finished:
+                self._delta(delta)
+            if choice.finish_reason is not None or delta is None or choice.error is not None:
+                self._rest(choice)
         if chunk.usage is not None:
             self._count(chunk.usage)
         elif chunk.x_groq is not None or chunk.timings is not None:
             self._count_elsewhere(chunk)
-        if not chunk.choices:
+        if not choices:
             self._aside(data)
 
     def _whole(self, body: bytes) -> None:
@@ -167,7 +131,7 @@ class OpenAIChatDecoder(BaseDecoder):
 
     def _introduce(self, data: bytes) -> None:
         self._served = True
-        extras = _extras(data)
+        extras = read_extras(data)
         if extras.id or extras.model:
             self._emit(Served(extras.model or None, extras.id or None))
             if not self._rules.call_seed:
@@ -175,19 +139,19 @@ class OpenAIChatDecoder(BaseDecoder):
 
     def _aside(self, data: bytes) -> None:
         """A chunk without choices: usage, or an error in some form, or noise."""
-        extras = _extras(data)
+        extras = read_extras(data)
         if extras.object == "error" or extras.type == "error":
-            self._fail(failure_from_object(_any(data), self._status))
+            self._fail(failure_from_object(read_any(data), self._status))
             return
         if self._whole_answer and not self._failed and extras.object is None:
             # FastAPI's {"detail": …} and the like with a 200
             told = extras.detail or extras.message
             if told is not None:
-                self._fail(failure_from_object(_any(data), self._status))
+                self._fail(failure_from_object(read_any(data), self._status))
         elif self._finish is not None and self._usage is not None:
             self._finalise()
 
-    def _count_elsewhere(self, chunk: _Chunk) -> None:
+    def _count_elsewhere(self, chunk: Chunk) -> None:
         """Groq's first form of streamed usage, and llama.cpp's timings where it gives none."""
         if chunk.x_groq is not None and isinstance(chunk.x_groq.get("usage"), dict):
             self._count(chunk.x_groq["usage"])
@@ -204,14 +168,10 @@ class OpenAIChatDecoder(BaseDecoder):
 
     # -- choices
 
-    def _choice(self, choice: _Choice) -> None:
-        if choice.index:
+    def _rest(self, choice: Choice) -> None:
+        """What a choice says beside its delta."""
+        if choice.index or self._finished:
             return  # a second answer was not asked for
-        if self._finished:
-            return
-        delta = choice.delta
-        if delta is not None:
-            self._delta(delta)
         if choice.message is not None:
             self._message(choice.message)
         if choice.finish_reason:
@@ -221,7 +181,7 @@ class OpenAIChatDecoder(BaseDecoder):
         if choice.error is not None:
             self._fail(failure_from_object({"error": choice.error}, self._status))
 
-    def _delta(self, delta: _Delta) -> None:
+    def _delta(self, delta: Delta) -> None:
         text = delta.reasoning_content
         if text:
             if self._field == "reasoning_content" and delta.reasoning_details is None:
@@ -240,22 +200,20 @@ class OpenAIChatDecoder(BaseDecoder):
                 self._array(content)
         if delta.tool_calls:
             self._tool_calls(delta.tool_calls)
-        if delta.function_call is not None or delta.refusal or delta.annotations:
+        if delta.refusal or delta.function_call or delta.annotations or delta.encrypted_content:
             self._seldom(delta)
-        if delta.encrypted_content:
-            self._encrypted.append(delta.encrypted_content)
 
-    def _note_empty(self, delta: _Delta) -> None:
+    def _note_empty(self, delta: Delta) -> None:
         """An empty reasoning field is a value: "thought, but nothing" (DeepSeek V4, Kimi)."""
         if delta.reasoning_content == "":
             self._empty_field = "reasoning_content"
         elif delta.reasoning == "":
             self._empty_field = "reasoning"
 
-    def _reasoning(self, delta: _Delta) -> None:
+    def _reasoning(self, delta: Delta) -> None:
         fields = (
             ("reasoning_content", delta.reasoning_content),
-            (REASONING, _reasoning_text(delta.reasoning)),
+            (REASONING, reasoning_text(delta.reasoning)),
             ("reasoning_text", delta.reasoning_text),
         )
         field, text = next(((f, t) for f, t in fields if t), ("", ""))
@@ -283,7 +241,7 @@ class OpenAIChatDecoder(BaseDecoder):
         self._writer.hidden_thinking("redacted")
         self._writer.end_thinking()
 
-    def _message(self, message: _Delta) -> None:
+    def _message(self, message: Delta) -> None:
         """A whole answer; on a stream, some servers repeat it all at the end (F038)."""
         if self._whole_answer or not (self._writer.said or self._writer.thought):
             for number, call in enumerate(message.tool_calls or ()):
@@ -301,36 +259,38 @@ class OpenAIChatDecoder(BaseDecoder):
         match part.get("type"):
             case "thinking" | "reasoning":
                 inner = part.get("thinking", part.get("text", part.get("reasoning")))
-                text = _text_of(inner)
+                text = text_of(inner)
                 if text:
                     self._field = self._field or "content"
                     self._writer.thinking(text, "content")
             case "refusal":
-                self._refused.append(_text_of(part.get("refusal")))
+                self._refused.append(text_of(part.get("refusal")))
             case _:
-                text = _text_of(part.get("text"))
+                text = text_of(part.get("text"))
                 if text:
                     self._writer.text(text)
 
-    def _tool_calls(self, calls: list[_Call]) -> None:
+    def _tool_calls(self, calls: list[Call]) -> None:
         for call in calls:
             function = call.function
             name = args = ""
             if function is not None:
-                name, args = function.name or "", _arguments(function.arguments)
+                name, args = function.name or "", argument_text(function.arguments)
             if not name and call.custom:
-                name = _text_of(call.custom.get("name"))
-                args = args or _text_of(call.custom.get("input"))
+                name = text_of(call.custom.get("name"))
+                args = args or text_of(call.custom.get("input"))
             self._calls.piece(call.index, call.id or "", name, args)
 
-    def _seldom(self, delta: _Delta) -> None:
+    def _seldom(self, delta: Delta) -> None:
         function = delta.function_call
         if function is not None and not delta.tool_calls and (function.name or function.arguments):
             # The form before tool_calls; one call an answer, without an id.
-            self._calls.piece(0, "", function.name or "", _arguments(function.arguments))
+            self._calls.piece(0, "", function.name or "", argument_text(function.arguments))
         if delta.refusal:
             self._refused.append(delta.refusal)
             self._writer.text(delta.refusal)
+        if delta.encrypted_content:
+            self._encrypted.append(delta.encrypted_content)
         for item in delta.annotations or ():
             if isinstance(item, dict):
                 self._cite(cast("dict[str, Any]", item))
@@ -340,9 +300,9 @@ class OpenAIChatDecoder(BaseDecoder):
         named = cast("dict[str, Any]", source) if isinstance(source, dict) else item
         self._writer.cite(
             Citation(
-                url=_text_of(named.get("url")) or None,
-                title=_text_of(named.get("title")) or None,
-                cited=_text_of(named.get("content")) or None,
+                url=text_of(named.get("url")) or None,
+                title=text_of(named.get("title")) or None,
+                cited=text_of(named.get("content")) or None,
                 raw=json_text(item),
             )
         )
@@ -376,108 +336,3 @@ def _news(known: str, text: str) -> str:
     if known.startswith(text) or known.endswith(text):
         return ""
     return text.removeprefix(known) if known else text
-
-
-def _reasoning_text(value: str | dict[str, Any] | None) -> str:
-    if isinstance(value, dict):
-        return _text_of(value.get("content", value.get("text")))
-    return value or ""
-
-
-def _arguments(value: object) -> str:
-    if value is None:
-        return ""
-    return value if isinstance(value, str) else json_text(value)
-
-
-def _text_of(value: object) -> str:
-    """Text out of a string, a part or a list of parts."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, list):
-        return "".join(_text_of(item) for item in cast("list[Any]", value))
-    if isinstance(value, dict):
-        part = cast("dict[str, Any]", value)
-        return _text_of(part.get("text", part.get("content")))
-    return ""
-
-
-def _loose(found: object) -> _Chunk:
-    """A chunk whose fields have other types than they should: what can be read is read."""
-    if not isinstance(found, dict):
-        raise msgspec.ValidationError("a JSON object was expected")
-    obj = cast("dict[str, Any]", found)
-    choices = obj.get("choices")
-    listed = cast("list[Any]", choices) if isinstance(choices, list) else []
-    return _Chunk(
-        choices=[_loose_choice(c) for c in listed if isinstance(c, dict)] or None,
-        usage=_dict(obj.get("usage")),
-        error=obj.get("error"),
-        x_groq=_dict(obj.get("x_groq")),
-        timings=_dict(obj.get("timings")),
-    )
-
-
-def _loose_choice(obj: dict[str, Any]) -> _Choice:
-    delta, message = obj.get("delta"), obj.get("message")
-    return _Choice(
-        delta=_loose_delta(cast("dict[str, Any]", delta)) if isinstance(delta, dict) else None,
-        message=_loose_delta(cast("dict[str, Any]", message))
-        if isinstance(message, dict)
-        else None,
-        finish_reason=_str(obj.get("finish_reason")),
-        index=_index(obj.get("index")),
-        usage=_dict(obj.get("usage")),
-        error=obj.get("error"),
-    )
-
-
-def _loose_delta(obj: dict[str, Any]) -> _Delta:
-    content = obj.get("content")
-    calls = obj.get("tool_calls")
-    listed = cast("list[Any]", calls) if isinstance(calls, list) else []
-    return _Delta(
-        content=cast("list[Any]", content) if isinstance(content, list) else _text_of(content),
-        reasoning_content=_text_of(obj.get("reasoning_content")),
-        reasoning=_text_of(obj.get("reasoning")),
-        reasoning_text=_text_of(obj.get("reasoning_text")),
-        reasoning_details=_list(obj.get("reasoning_details")),
-        tool_calls=[_loose_call(c) for c in listed if isinstance(c, dict)] or None,
-        encrypted_content=_str(obj.get("encrypted_content")),
-        refusal=_str(obj.get("refusal")),
-        annotations=_list(obj.get("annotations")),
-    )
-
-
-def _loose_call(obj: dict[str, Any]) -> _Call:
-    function = _dict(obj.get("function")) or {}
-    arguments = function.get("arguments")
-    return _Call(
-        index=_index(obj.get("index")),
-        id=_str(obj.get("id")),
-        function=_Function(
-            name=_str(function.get("name")),
-            arguments=None if arguments is None else _arguments(arguments),
-        ),
-        custom=_dict(obj.get("custom")),
-    )
-
-
-def _str(value: object) -> str | None:
-    if isinstance(value, str):
-        return value
-    return str(value) if isinstance(value, int) and not isinstance(value, bool) else None
-
-
-def _dict(value: object) -> dict[str, Any] | None:
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else None
-
-
-def _list(value: object) -> list[Any] | None:
-    return cast("list[Any]", value) if isinstance(value, list) else None
-
-
-def _index(value: object) -> int | None:
-    if isinstance(value, str) and value.isdigit():
-        return int(value)
-    return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -11,12 +11,13 @@ class Sse:
     An event without data is not delivered.
     """
 
-    __slots__ = ("_begun", "_data", "_name", "_parts", "_skip_lf", "comments")
+    __slots__ = ("_begun", "_data", "_more", "_name", "_parts", "_skip_lf", "comments")
 
     def __init__(self) -> None:
         self.comments = 0
         self._parts: list[bytes] = []
-        self._data: list[bytes] = []
+        self._data: bytes | None = None
+        self._more: list[bytes] = []
         self._name = b""
         self._begun = False
         self._skip_lf = False
@@ -62,19 +63,27 @@ class Sse:
 
     def _take(self, lines: list[bytes]) -> list[tuple[bytes, bytes]]:
         out: list[tuple[bytes, bytes]] = []
-        data = self._data
+        data, name, more = self._data, self._name, self._more
         for line in lines:
-            if line[:5] == b"data:":
-                data.append(line[6:] if line[5:6] == b" " else line[5:])
-            elif not line:
-                if data:
-                    out.append((self._name, data[0] if len(data) == 1 else b"\n".join(data)))
-                    data.clear()
-                self._name = b""
+            if not line:
+                if data is not None:
+                    if more:
+                        data = b"\n".join([data, *more])
+                        more.clear()
+                    out.append((name, data))
+                    data = None
+                name = b""
+            elif line[:6] == b"data: " and data is None:
+                data = line[6:]
+            elif line[:6] == b"event:":
+                name = line[6:].strip()
             elif line[0] == 58:
                 self.comments += 1
-            elif line[:6] == b"event:":
-                self._name = line[6:].strip()
-            elif line == b"data":
-                data.append(b"")
+            elif line[:5] == b"data:" or line == b"data":
+                rest = line[6:] if line[5:6] == b" " else line[5:]
+                if data is None:
+                    data = rest
+                else:
+                    more.append(rest)
+        self._data, self._name = data, name
         return out

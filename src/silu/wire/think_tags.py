@@ -18,6 +18,7 @@ from collections import deque
 from enum import IntEnum
 
 from silu.types.rules import TagRules
+from silu.wire.code_places import CodePlaces
 
 
 class Op(IntEnum):
@@ -33,13 +34,7 @@ class Op(IntEnum):
     """A literal was taken out here, before the answer text that follows (an empty thought)."""
 
 
-class _At(IntEnum):
-    START = 0
-    AFTER = 1
-    TEXT = 2
-    THINK = 3
-    PLAIN = 4
-
+_START, _AFTER, _TEXT, _THINK, _PLAIN = range(5)
 
 Marks = list[tuple[int, str]]
 """Literals taken out of the content: (offset in code points within the part's text, literal)."""
@@ -61,6 +56,7 @@ class ThinkTags:
         "_code",
         "_depth",
         "_ends",
+        "_first",
         "_firsts",
         "_held",
         "_implicit",
@@ -88,31 +84,38 @@ class ThinkTags:
         self._opens = tuple(self._pairs)
         self._ends = tuple(dict.fromkeys(self._pairs.values()))
         self._firsts = tuple({tag[0] for tag in (*self._opens, *self._ends)})
+        self._first = self._firsts[0] if len(self._firsts) == 1 else ""
         self._late = rules.late_blocks
         self._implicit = rules.implicit_open
-        self._at = _At.THINK if self._implicit else _At.START
+        self._at = _THINK if self._implicit else _START
         self._open = self._close = self._held = self._spaces = self._last = ""
         self._depth = 1 if self._implicit else 0
         self._pending = self._n = self._literal_opens = 0
         self._lone = True
         self._said = self._solid = self._thought_before = False
         self._marks: Marks = []
-        self._code = _Code()
+        self._code = CodePlaces()
         self.closed: deque[Marks] = deque()
         self.unclosed = self.unclosed_implicit = False
 
+    def passes(self, text: str) -> bool:
+        """Is this plain answer text that goes on from plain answer text? Then it is taken note
+        of, and `feed` must not be called: the hot path."""
+        if self._at == _PLAIN:
+            return True
+        if self._at != _TEXT or self._held or not self._quiet(text):
+            return False
+        self._code.later(text)
+        self._last = text[-1:] or self._last
+        return True
+
     def feed(self, text: str) -> Routed:
-        if self._at is _At.PLAIN:
+        if self.passes(text):
             return [(Op.TEXT, text)]
-        if not self._held and self._quiet(text):
-            if self._at is _At.TEXT:
-                self._code.later(text)
-                self._last = text[-1:] or self._last
-                return [(Op.TEXT, text)]
-            if self._at is _At.THINK and self._n:
-                self._n += len(text)
-                self._last = text[-1:] or self._last
-                return [(Op.THINK, text)]
+        if self._at == _THINK and self._n and not self._held and self._quiet(text):
+            self._n += len(text)
+            self._last = text[-1:] or self._last
+            return [(Op.THINK, text)]
         out: Routed = []
         rest, self._held = self._held + text, ""
         while rest:
@@ -123,17 +126,17 @@ class ThinkTags:
         """Thinking comes in a field of its own: the template opens none in the content."""
         out: Routed = []
         self._thought_before = True
-        if self._at is _At.AFTER:
+        if self._at == _AFTER:
             self._leave(out)
-            self._at = _At.TEXT if self._said else _At.START
-        elif self._at is _At.TEXT and self._held:
+            self._at = _TEXT if self._said else _START
+        elif self._at == _TEXT and self._held:
             out.append((Op.TEXT, self._held))
             self._code.later(self._held)
             self._held = ""
         elif self._implicit and not self._n and not self._held:
             self._implicit = False
             self._depth = 0
-            self._at = _At.START
+            self._at = _START
         return out
 
     def finish(self) -> Routed:
@@ -144,9 +147,9 @@ class ThinkTags:
         out: Routed = []
         self.unclosed = self.unclosed_implicit = False
         held, self._held = self._held, ""
-        if self._at is _At.THINK:
+        if self._at == _THINK:
             self._end_thinking(held, out)
-        elif self._at is _At.AFTER:
+        elif self._at == _AFTER:
             self._leave(out)
             if held:
                 self._text(held, out)
@@ -157,7 +160,7 @@ class ThinkTags:
 
     def _fresh(self) -> None:
         """A new answer text begins."""
-        self._code = _Code()
+        self._code = CodePlaces()
         self._last = ""
         self._solid = False
 
@@ -167,8 +170,8 @@ class ThinkTags:
         self._marks = []
         self._implicit = False
         self._fresh()
-        if self._at is not _At.PLAIN:
-            self._at = _At.TEXT if self._said else _At.START
+        if self._at != _PLAIN:
+            self._at = _TEXT if self._said else _START
 
     def _end_thinking(self, held: str, out: Routed) -> None:
         closing = bool(held) and held in self._enders() and self._depth == 1
@@ -183,17 +186,17 @@ class ThinkTags:
 
     def _quiet(self, text: str) -> bool:
         """No character in it can begin a tag."""
-        if len(self._firsts) == 1:
-            return self._firsts[0] not in text
+        if self._first:
+            return self._first not in text
         return not any(first in text for first in self._firsts)
 
     def _step(self, rest: str, out: Routed) -> str:
         """Deal with the beginning of `rest`; give back what is left to deal with."""
-        if self._at is _At.THINK:
+        if self._at == _THINK:
             return self._in_thinking(rest, out)
-        if self._at is _At.TEXT:
+        if self._at == _TEXT:
             return self._in_text(rest, out)
-        if self._at is _At.PLAIN:
+        if self._at == _PLAIN:
             out.append((Op.TEXT, rest))
             return ""
         return self._at_border(rest, out)
@@ -209,24 +212,24 @@ class ThinkTags:
         if tag is not None:
             self._enter(tag, out)
             return body[len(tag) :]
-        drops = self._at is _At.START and self._thought_before and self._lone
+        drops = self._at == _START and self._thought_before and self._lone
         if drops and (tag := _begins(body, self._ends)) is not None:
             out.append((Op.MARK, self._spaces + tag))
             self._spaces = ""
             self._lone = False
-            self._at = _At.AFTER
+            self._at = _AFTER
             return body[len(tag) :]
         if _could_begin(body, (*self._opens, *self._ends) if drops else self._opens):
             self._held = body
             return ""
-        spaces = self._leave(out) if self._at is _At.AFTER else self._spaces
+        spaces = self._leave(out) if self._at == _AFTER else self._spaces
         self._spaces = ""
-        self._at = _At.TEXT
+        self._at = _TEXT
         return spaces + body
 
     def _enter(self, tag: str, out: Routed) -> None:
         """An opening tag counts: thinking begins, or goes on after a closed block."""
-        if self._at is _At.AFTER and self._n and self._spaces:
+        if self._at == _AFTER and self._n and self._spaces:
             # Two blocks with white space between them read as one; the space keeps them apart.
             out.append((Op.THINK, self._spaces))
             self._n += len(self._spaces)
@@ -238,7 +241,7 @@ class ThinkTags:
         self._depth = 1
         self._pending = 0
         self._last = ""
-        self._at = _At.THINK
+        self._at = _THINK
 
     def _leave(self, out: Routed) -> str:
         """After a closed block something else comes. White space behind the first block is the
@@ -312,14 +315,14 @@ class ThinkTags:
         self._lone = self._implicit = False
         if self._depth == 0:
             self._marks.append((self._n, tag))
-            self._at = _At.AFTER
+            self._at = _AFTER
             return
         # An inner block closed. Whether the outer one will is not known yet: what follows is
         # shown as the answer, and moved should another end tag come.
         self._think(tag, out)
         self._close_segment(out)
         self._pending, self._depth = self._depth, 0
-        self._at = _At.TEXT
+        self._at = _TEXT
         self._fresh()
 
     def _think(self, text: str, out: Routed) -> None:
@@ -337,7 +340,7 @@ class ThinkTags:
 
     def _in_text(self, rest: str, out: Routed) -> str:
         if not (self._late or self._pending or self._lone):
-            self._at = _At.PLAIN
+            self._at = _PLAIN
             self._text(rest, out)
             return ""
         tags = (*self._opens, *((self._close,) if self._pending else self._ends))
@@ -388,7 +391,7 @@ class ThinkTags:
         self._pending = max(0, self._pending - 1)
         self._lone = self._said = False
         self._fresh()
-        self._at = _At.TEXT if self._pending else _At.AFTER
+        self._at = _TEXT if self._pending else _AFTER
         return body
 
     def _text(self, text: str, out: Routed) -> None:
@@ -437,66 +440,3 @@ def _find(text: str, tags: tuple[str, ...], at: int) -> tuple[int, str | None]:
         if _could_begin(text[i:], tags):
             return i, None
     return -1, None
-
-
-class _Code:
-    """Whether a place in Markdown lies in a code fence or in inline code.
-
-    Text is only looked at when a tag shows up: until then it is merely remembered.
-    """
-
-    __slots__ = ("_fence", "_line", "_waiting")
-
-    def __init__(self) -> None:
-        self._fence = ""
-        self._line = ""
-        self._waiting: list[str] = []
-
-    def later(self, text: str) -> None:
-        self._waiting.append(text)
-
-    def open_after(self, text: str) -> bool:
-        """Is the place behind all remembered text and `text` inside code?"""
-        lines = "".join([self._line, *self._waiting]).split("\n")
-        self._waiting.clear()
-        for line in lines[:-1]:
-            self._whole(line)
-        self._line = lines[-1]
-        fence, last = self._fence, self._line
-        for line in (last + text).split("\n")[:-1]:
-            self._whole(line)
-        inside = bool(self._fence) or _ticks_open((last + text).rsplit("\n", 1)[-1])
-        self._fence = fence
-        return inside
-
-    def _whole(self, line: str) -> None:
-        body = line.lstrip(" ")
-        if len(line) - len(body) > 3 and not self._fence:
-            return
-        mark = body[:1]
-        if mark not in ("`", "~"):
-            return
-        run = len(body) - len(body.lstrip(mark))
-        if run < 3:
-            return
-        if not self._fence:
-            if mark != "`" or "`" not in body[run:]:
-                self._fence = mark * run
-        elif self._fence[0] == mark and run >= len(self._fence) and not body[run:].strip():
-            self._fence = ""
-
-
-def _ticks_open(line: str) -> bool:
-    """Does the line end inside inline code? A run of back quotes is closed by a like run."""
-    opened = run = 0
-    for char in line + " ":
-        if char == "`":
-            run += 1
-            continue
-        if run:
-            if not opened:
-                opened = run
-            elif opened == run:
-                opened = 0
-        run = 0
-    return bool(opened)
