@@ -32,4 +32,5 @@ export default ts.config(
     },
   },
   { files: ['scripts/**'], languageOptions: { globals: globals.node } },
+  { files: ['public/**'], languageOptions: { globals: globals.browser, sourceType: 'script' } },
 )

@@ -51,29 +51,35 @@ function offered(capability: Capability): string[] {
   return levels
 }
 
+function optionsOf(capability: Capability): LevelOption[] {
+  return offered(capability).map((value) => ({
+    value,
+    name: nameOf(value, capability),
+    disabled: value === 'off' && capability.thinking_force_enabled,
+    isDefault: value === capability.thinking_default_level,
+  }))
+}
+
+function noteOf(capability: Capability | null, state: LevelState | null): LevelView['note'] {
+  if (state?.source === 'switch') return 'switchOff'
+  if (capability?.thinking === 'unsupported' || capability?.thinking === 'unknown') {
+    return capability.thinking
+  }
+  return capability?.thinking_force_enabled ? 'forced' : null
+}
+
 export function levelView(model: ModelInfo | null, state: LevelState | null): LevelView {
   const capability = model?.capability ?? null
   const asked = state?.requested ?? 'default'
-  const view: LevelView = { options: [], current: asked, sentAs: null, note: null, thinks: true }
-  const standard = capability?.thinking_default_level ?? null
-  if (capability) {
-    view.options = offered(capability).map((value) => ({
-      value,
-      name: nameOf(value, capability),
-      disabled: value === 'off' && capability.thinking_force_enabled,
-      isDefault: value === standard,
-    }))
-    if (capability.thinking_force_enabled) view.note = 'forced'
-    if (capability.thinking === 'unknown') view.note = 'unknown'
-    if (capability.thinking === 'unsupported') {
-      view.note = 'unsupported'
-      view.thinks = false
-    }
+  const chosen = asked !== 'default'
+  const standard = capability?.thinking_default_level ?? 'default'
+  const effective = nameOf(state?.effective ?? standard, capability)
+  const current = chosen ? nameOf(asked, capability) : effective
+  return {
+    options: capability ? optionsOf(capability) : [],
+    current,
+    sentAs: state && chosen && effective !== current ? effective : null,
+    note: noteOf(capability, state),
+    thinks: capability?.thinking !== 'unsupported',
   }
-  if (state?.source === 'switch') view.note = 'switchOff'
-  const isDefault = asked === 'default'
-  view.current = nameOf(isDefault ? (state?.effective ?? standard ?? 'default') : asked, capability)
-  const effective = state ? nameOf(state.effective, capability) : null
-  if (!isDefault && effective !== null && effective !== view.current) view.sentAs = effective
-  return view
 }

@@ -5,6 +5,7 @@ import type {
   DeltaData,
   DeltaFrame,
   FactFrame,
+  SnapshotBlock,
   SnapshotFrame,
   ThinkingDone,
   ToolCallDone,
@@ -354,30 +355,39 @@ function stateFact(model: SessionModel, frame: FactFrame): Outcome {
 /** Everything the log no longer holds, at once; earlier turns are read again from the history. */
 export function applySnapshot(model: SessionModel, frame: SnapshotFrame): void {
   const { data } = frame
-  model.n = data.n
-  Object.assign(model, { todos: data.todos, plan: data.plan, tokens: data.tokens })
-  model.todoSummary = summarise(data.todos)
-  Object.assign(model, { waits: data.waits, queue: data.queue, mode: data.mode })
-  model.level = data.level ?? model.level
-  model.running = data.is_running
-  model.runId = data.is_running ? frame.run_id : null
+  const runId = data.is_running ? frame.run_id : null
+  Object.assign(model, {
+    n: data.n,
+    todos: data.todos,
+    todoSummary: summarise(data.todos),
+    plan: data.plan,
+    tokens: data.tokens,
+    waits: data.waits,
+    queue: data.queue,
+    mode: data.mode,
+    level: data.level ?? model.level,
+    running: data.is_running,
+    runId,
+  })
   for (const turn of model.turns) {
-    if (turn.status !== 'running' || (data.is_running && turn.runId === frame.run_id)) continue
+    if (turn.status !== 'running' || (runId !== null && turn.runId === runId)) continue
     turn.status = null
     closeTurn(turn, null, false)
   }
-  if (!data.is_running && data.blocks.length === 0) return
+  if (runId === null && data.blocks.length === 0) return
   const turn = turnOfRun(model, frame.run_id)
-  if (data.is_running) turn.status = 'running'
-  for (const item of data.blocks) {
-    const block = blockOf(turn, item, item.kind)
-    if (!block) continue
-    setText(block, item.text)
-    block.done = item.done
-    block.startedAt = item.started_at ?? block.startedAt
-    block.callId = item.call_id ?? block.callId
-    block.name = item.name ?? block.name
-  }
+  if (runId !== null) turn.status = 'running'
+  for (const item of data.blocks) takeSnapshotBlock(turn, item)
+}
+
+function takeSnapshotBlock(turn: Turn, item: SnapshotBlock): void {
+  const block = blockOf(turn, item, item.kind)
+  if (!block) return
+  setText(block, item.text)
+  block.done = item.done
+  block.startedAt = item.started_at ?? block.startedAt
+  block.callId = item.call_id ?? block.callId
+  block.name = item.name ?? block.name
 }
 
 /** Open blocks and what is known of them, for `subscribe`. */

@@ -12,6 +12,7 @@ export type {
   ClientFrame,
   ContentDone,
   DeltaData,
+  SnapshotBlock,
   SnapshotFrame,
   ThinkingDone,
   ToolCallDone,
