@@ -100,11 +100,10 @@ class OpenAIChatDecoder(BaseDecoder):
             if not data.strip():
                 return
             raise
-        if chunk.error is not None or name == b"error":
-            self._fail(failure_from_object(read_any(data), self._status))
-            return
-        if not self._served:
-            self._introduce(data)
+        if not self._served or chunk.error is not None or name == b"error":
+            self._unusual(chunk, name, data)
+            if self._failed:
+                return
         choices = chunk.choices
         if choices:
             choice = choices[0]
@@ -113,12 +112,8 @@ class OpenAIChatDecoder(BaseDecoder):
                 self._delta(delta)
             if choice.finish_reason is not None or delta is None or choice.error is not None:
                 self._rest(choice)
-        if chunk.usage is not None:
-            self._count(chunk.usage)
-        elif chunk.x_groq is not None or chunk.timings is not None:
-            self._count_elsewhere(chunk)
-        if not choices:
-            self._aside(data)
+        if chunk.usage is not None or not choices or chunk.x_groq or chunk.timings:
+            self._aside(chunk, data)
 
     def _whole(self, body: bytes) -> None:
         self._whole_answer = True
@@ -129,6 +124,13 @@ class OpenAIChatDecoder(BaseDecoder):
             else:
                 self._fail(bad_data(f"no {self._dialect} answer: it has no choices"))
 
+    def _unusual(self, chunk: Chunk, name: bytes, data: bytes) -> None:
+        """The first chunk, or an error inside the stream."""
+        if chunk.error is not None or name == b"error":
+            self._fail(failure_from_object(read_any(data), self._status))
+        elif not self._served:
+            self._introduce(data)
+
     def _introduce(self, data: bytes) -> None:
         self._served = True
         extras = read_extras(data)
@@ -137,26 +139,32 @@ class OpenAIChatDecoder(BaseDecoder):
             if not self._rules.call_seed:
                 self._calls.seed = extras.id or ""
 
-    def _aside(self, data: bytes) -> None:
-        """A chunk without choices: usage, or an error in some form, or noise."""
-        extras = read_extras(data)
-        if extras.object == "error" or extras.type == "error":
-            self._fail(failure_from_object(read_any(data), self._status))
-            return
-        if self._whole_answer and not self._failed and extras.object is None:
-            # FastAPI's {"detail": …} and the like with a 200
-            told = extras.detail or extras.message
-            if told is not None:
-                self._fail(failure_from_object(read_any(data), self._status))
-        elif self._finish is not None and self._usage is not None:
-            self._finalise()
+    def _aside(self, chunk: Chunk, data: bytes) -> None:
+        """Usage, wherever it stands; and chunks without choices: an error in some form, or noise.
 
-    def _count_elsewhere(self, chunk: Chunk) -> None:
-        """Groq's first form of streamed usage, and llama.cpp's timings where it gives none."""
-        if chunk.x_groq is not None and isinstance(chunk.x_groq.get("usage"), dict):
+        Groq's older streams count in `x_groq`, llama.cpp at least tells its timings.
+        """
+        if chunk.usage is not None:
+            self._count(chunk.usage)
+        elif chunk.x_groq is not None and isinstance(chunk.x_groq.get("usage"), dict):
             self._count(chunk.x_groq["usage"])
         elif chunk.timings is not None and self._usage is None:
             self._emit(UsageReport(counts.timings(chunk.timings)))
+        if not chunk.choices:
+            self._without_choices(data)
+
+    def _without_choices(self, data: bytes) -> None:
+        extras = read_extras(data)
+        spoken = extras.detail if extras.detail is not None else extras.message
+        if (
+            extras.object == "error"
+            or extras.type == "error"
+            # FastAPI's {"detail": …} and the like, with a 200
+            or (self._whole_answer and extras.object is None and spoken is not None)
+        ):
+            self._fail(failure_from_object(read_any(data), self._status))
+        elif self._finish is not None and self._usage is not None:
+            self._finalise()
 
     def _count(self, raw: dict[str, Any]) -> None:
         if raw == self._usage:

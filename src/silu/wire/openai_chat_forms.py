@@ -98,8 +98,7 @@ def loose(found: object) -> Chunk:
         raise msgspec.ValidationError("a JSON object was expected")
     obj = cast("dict[str, Any]", found)
     return Chunk(
-        choices=[_loose_choice(cast("dict[str, Any]", c)) for c in listed if isinstance(c, dict)]
-        or None,
+        choices=[_loose_choice(choice) for choice in _dicts(obj.get("choices"))] or None,
         usage=_dict(obj.get("usage")),
         error=obj.get("error"),
         x_groq=_dict(obj.get("x_groq")),
@@ -129,8 +128,7 @@ def _loose_delta(obj: dict[str, Any]) -> Delta:
         reasoning=text_of(obj.get("reasoning")),
         reasoning_text=text_of(obj.get("reasoning_text")),
         reasoning_details=_list(obj.get("reasoning_details")),
-        tool_calls=[_loose_call(cast("dict[str, Any]", c)) for c in listed if isinstance(c, dict)]
-        or None,
+        tool_calls=[_loose_call(call) for call in _dicts(obj.get("tool_calls"))] or None,
         encrypted_content=_str(obj.get("encrypted_content")),
         refusal=_str(obj.get("refusal")),
         annotations=_list(obj.get("annotations")),
