@@ -67,23 +67,29 @@ def median(values: Sequence[float]) -> float:
     return statistics.median(values)
 
 
-class Child(NamedTuple):
-    """What one finished process cost."""
-
-    cpu: float
-    rss_mb: float
-
-
-def python(*arguments: str) -> Child:
-    """Run this Python with arguments; CPU seconds and peak memory. Raises when it fails."""
+def python_cpu(*arguments: str) -> float:
+    """Run this Python with arguments; the CPU seconds it took. Raises when it fails."""
     process = subprocess.Popen(
         [sys.executable, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
     )
+    assert process.stderr is not None
     _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode != 0:
-        assert process.stderr is not None
-        raise RuntimeError(f"{arguments}: {process.stderr.read().decode()[-400:]}")
-    assert process.stderr is not None
+    said = process.stderr.read().decode()
     process.stderr.close()
-    return Child(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
+    if process.returncode != 0:
+        raise RuntimeError(f"{arguments}: {said[-400:]}")
+    return used.ru_utime + used.ru_stime
+
+
+def python_memory(code: str) -> float:
+    """Peak resident memory, in MB, of a Python that has run `code`.
+
+    Read by the child itself: what wait4 tells of a child includes its parent's memory at the
+    fork.
+    """
+    told = "; print(next(l for l in open('/proc/self/status') if l.startswith('VmHWM')))"
+    done = subprocess.run(
+        [sys.executable, "-c", code + told], capture_output=True, text=True, check=True
+    )
+    return int(done.stdout.split()[1]) / 1024
