@@ -402,10 +402,11 @@ export interface LevelUpdateFrame {
   data: LevelUpdate
 }
 
-/** The sidebar's first answer, and later the sessions that changed. */
+/** The sidebar's first answer, and later the sessions that changed; `gone` are sessions that were deleted or put into the bin since. */
 export interface ListFrame {
   data: Array<SessionItem>
   n: number
+  gone: Array<string>
   type: "sessions"
 }
 

@@ -68,12 +68,15 @@ function noteOf(capability: Capability | null, state: LevelState | null): LevelV
   return capability?.thinking_force_enabled ? 'forced' : null
 }
 
+function effectiveOf(capability: Capability | null, state: LevelState | null): string {
+  return state?.effective ?? capability?.thinking_default_level ?? 'default'
+}
+
 export function levelView(model: ModelInfo | null, state: LevelState | null): LevelView {
   const capability = model?.capability ?? null
   const asked = state?.requested ?? 'default'
   const chosen = asked !== 'default'
-  const standard = capability?.thinking_default_level ?? 'default'
-  const effective = nameOf(state?.effective ?? standard, capability)
+  const effective = nameOf(effectiveOf(capability, state), capability)
   const current = chosen ? nameOf(asked, capability) : effective
   return {
     options: capability ? optionsOf(capability) : [],

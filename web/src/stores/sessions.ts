@@ -47,7 +47,7 @@ export const useSessions = defineStore('sessions', () => {
   function take(frame: ListFrame): void {
     n.value = Math.max(n.value, frame.n)
     for (const item of frame.data) put(item)
-    for (const id of (frame as ListFrame & { gone?: string[] }).gone ?? []) byId.value.delete(id)
+    for (const id of frame.gone) byId.value.delete(id)
   }
 
   function put(item: SessionItem): void {

@@ -5,8 +5,6 @@ import type {
   DeltaData,
   DeltaFrame,
   FactFrame,
-  SnapshotBlock,
-  SnapshotFrame,
   ThinkingDone,
   ToolCallDone,
 } from './frames'
@@ -14,7 +12,6 @@ import {
   blocksOf,
   newBlock,
   newTurn,
-  summarise,
   type Block,
   type BlockKind,
   type Message,
@@ -55,8 +52,15 @@ export function enterAttempt(message: Message, attempt: number): boolean {
     message.blocks = message.blocks.filter((block) => (block.attempt ?? attempt) >= attempt)
   }
   message.attempt = attempt
-  for (const block of message.blocks) block.attempt ??= attempt
   return true
+}
+
+/** Stored blocks are of the highest attempt; once that is known they carry it. */
+function stampAttempts(model: SessionModel): void {
+  const turn = model.turns.findLast((item) => item.status === 'running')
+  for (const message of turn?.messages ?? []) {
+    for (const block of message.blocks) block.attempt ??= message.attempt
+  }
 }
 
 interface BlockRef {
@@ -106,12 +110,23 @@ export function closeTurn(turn: Turn, ts: number | null, interrupted: boolean): 
 }
 
 export function applyDelta(model: SessionModel, frame: DeltaFrame): Outcome {
-  const turn = turnOfRun(model, frame.run_id)
+  const { data } = frame
+  const turn = turnOfMessage(model, data.message_id) ?? turnOfRun(model, frame.run_id || null)
   if (turn.status === null) turn.status = 'running'
-  const block = blockOf(turn, frame.data, frame.data.kind)
+  // Text that is told again names no attempt; the block's id is enough.
+  const block = knownBlock(turn, data) ?? blockOf(turn, data, data.kind)
   if (!block) return 'ignored'
   if (block.kind !== 'thinking' && block.length === 0) endThinking(turn, null)
-  return append(block, frame.data)
+  return append(block, data)
+}
+
+function turnOfMessage(model: SessionModel, messageId: string): Turn | undefined {
+  return model.turns.findLast((turn) => turn.messages.some(({ id }) => id === messageId))
+}
+
+function knownBlock(turn: Turn, data: DeltaData): Block | undefined {
+  const message = turn.messages.find(({ id }) => id === data.message_id)
+  return message?.blocks.findLast((block) => block.id === data.block_id)
 }
 
 function append(block: Block, delta: DeltaData): Outcome {
@@ -128,8 +143,34 @@ function append(block: Block, delta: DeltaData): Outcome {
 export function applyFact(model: SessionModel, frame: FactFrame): Outcome {
   if (frame.n <= model.n) return 'ignored'
   if (frame.n > model.n + 1) return 'resume'
+  const replayed = frame.n <= model.replayUntil
+  if (!replayed && model.n <= model.replayUntil) stampAttempts(model)
   model.n = frame.n
-  return takeFact(model, frame)
+  return replayed ? takeReplayed(model, frame) : takeFact(model, frame)
+}
+
+/**
+ * A fact the stored history has seen already: of it only what history does not tell is taken,
+ * times, notices and how a run went, and whatever belongs to the answer that is being given.
+ */
+function takeReplayed(model: SessionModel, frame: FactFrame): Outcome {
+  const turn = model.turns.findLast((item) => item.runId !== null && item.runId === frame.run_id)
+  if (!turn) return 'ignored'
+  switch (frame.type) {
+    case 'run_start':
+      markStart(turn, frame)
+      if (turn.runId !== model.runId) turn.status = null
+      return 'done'
+    case 'done':
+      markDone(turn, frame)
+      return 'done'
+    case 'notice':
+    case 'compaction_start':
+    case 'compaction_done':
+      return runFact(model, frame)
+    default:
+      return turn.runId === model.runId ? blockFact(model, frame) : 'ignored'
+  }
 }
 
 function takeFact(model: SessionModel, frame: FactFrame): Outcome {
@@ -237,19 +278,13 @@ function runFact(model: SessionModel, frame: FactFrame): Outcome {
       if (frame.data.role === 'user') addUser(model, frame.run_id, frame.data)
       return 'done'
     case 'run_start': {
-      const turn = startTurn(model, frame.run_id, frame.data.user_message_id)
-      const { model: ref, level, mode } = frame.data
-      Object.assign(turn, { model: ref, level, mode, status: 'running', reason: null, error: null })
-      turn.startedAt ??= frame.ts
+      markStart(startTurn(model, frame.run_id, frame.data.user_message_id), frame)
       model.running = true
       model.runId = frame.run_id
       return 'done'
     }
     case 'done': {
-      const turn = turnOfRun(model, frame.run_id)
-      const { status, reason, usage, error } = frame.data
-      Object.assign(turn, { status, reason, usage, error: error ?? null, endedAt: frame.ts })
-      closeTurn(turn, frame.ts, status !== 'completed' && status !== 'incomplete')
+      markDone(turnOfRun(model, frame.run_id), frame)
       model.running = false
       model.runId = null
       model.waits = []
@@ -264,6 +299,21 @@ function runFact(model: SessionModel, frame: FactFrame): Outcome {
     default:
       return 'ignored'
   }
+}
+
+type StartFrame = Extract<FactFrame, { type: 'run_start' }>
+type DoneFrame = Extract<FactFrame, { type: 'done' }>
+
+function markStart(turn: Turn, frame: StartFrame): void {
+  const { model, level, mode } = frame.data
+  Object.assign(turn, { model, level, mode, status: 'running', reason: null, error: null })
+  turn.startedAt = frame.ts
+}
+
+function markDone(turn: Turn, frame: DoneFrame): void {
+  const { status, reason, usage, error } = frame.data
+  Object.assign(turn, { status, reason, usage, error: error ?? null, endedAt: frame.ts })
+  closeTurn(turn, frame.ts, status !== 'completed' && status !== 'incomplete')
 }
 
 export function addUser(
@@ -350,51 +400,4 @@ function stateFact(model: SessionModel, frame: FactFrame): Outcome {
       // A type of a newer server, or one that is not shown here: its number still counts.
       return 'ignored'
   }
-}
-
-/** Everything the log no longer holds, at once; earlier turns are read again from the history. */
-export function applySnapshot(model: SessionModel, frame: SnapshotFrame): void {
-  const { data } = frame
-  const runId = data.is_running ? frame.run_id : null
-  Object.assign(model, {
-    n: data.n,
-    todos: data.todos,
-    todoSummary: summarise(data.todos),
-    plan: data.plan,
-    tokens: data.tokens,
-    waits: data.waits,
-    queue: data.queue,
-    mode: data.mode,
-    level: data.level ?? model.level,
-    running: data.is_running,
-    runId,
-  })
-  for (const turn of model.turns) {
-    if (turn.status !== 'running' || (runId !== null && turn.runId === runId)) continue
-    turn.status = null
-    closeTurn(turn, null, false)
-  }
-  if (runId === null && data.blocks.length === 0) return
-  const turn = turnOfRun(model, frame.run_id)
-  if (runId !== null) turn.status = 'running'
-  for (const item of data.blocks) takeSnapshotBlock(turn, item)
-}
-
-function takeSnapshotBlock(turn: Turn, item: SnapshotBlock): void {
-  const block = blockOf(turn, item, item.kind)
-  if (!block) return
-  setText(block, item.text)
-  block.done = item.done
-  block.startedAt = item.started_at ?? block.startedAt
-  block.callId = item.call_id ?? block.callId
-  block.name = item.name ?? block.name
-}
-
-/** Open blocks and what is known of them, for `subscribe`. */
-export function knownBlocks(model: SessionModel): Record<string, number> {
-  const known: Record<string, number> = {}
-  const turn = model.turns.findLast((item) => item.status === 'running')
-  if (!turn) return known
-  for (const block of blocksOf(turn)) known[block.id] = block.length
-  return known
 }

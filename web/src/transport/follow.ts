@@ -1,7 +1,8 @@
 // Keeps the open sessions level with the server: routes frames, notices holes, asks for the rest.
-import { applyDelta, applyFact, applySnapshot, knownBlocks, type Outcome } from './apply'
+import { applyDelta, applyFact, type Outcome } from './apply'
 import { isDelta, isFact, type FactFrame } from './frames'
 import type { SessionModel } from './model'
+import { applySnapshot, knownBlocks } from './snapshot'
 
 import type { ListFrame, ServerFrame } from '@/generated/protocol'
 
@@ -60,7 +61,7 @@ export class Follower {
     const model = this.models.get(frame.session_id)
     if (!model) return
     if (frame.type === 'snapshot') {
-      const behind = frame.data.n > model.n
+      const behind = frame.data.n > Math.max(model.n, model.replayUntil)
       applySnapshot(model, frame)
       this.askedText.delete(model.id)
       if (behind) this.host.reload(model.id)

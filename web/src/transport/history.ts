@@ -23,6 +23,8 @@ import type {
   TokenCount,
 } from '@/generated/protocol'
 
+const REPLAYED_FACTS = 300
+
 const KINDS: Record<string, BlockKind> = {
   thinking: 'thinking',
   text: 'content',
@@ -142,6 +144,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 export function applyHistory(model: SessionModel, page: MessagePage, view: SessionView): void {
   const live = model.turns.findLast((turn) => turn.status === 'running')
   const turns = turnsOf(page.messages)
+  for (const turn of turns) keepTold(turn, model.turns)
   Object.assign(model, {
     title: view.title,
     workspace: view.workspace,
@@ -163,8 +166,22 @@ export function applyHistory(model: SessionModel, page: MessagePage, view: Sessi
   if (live) adoptLive(model, live)
   model.loaded = true
   model.loadError = null
-  // Facts the older of the two answers has not seen are applied again; that changes nothing twice.
-  model.n = Math.max(model.n, Math.min(page.head, view.head))
+  // What the history does not hold (when runs began and ended, notices, the open thought's
+  // start) is told by the log's last facts. The older of the two answers counts.
+  const head = Math.min(page.head, view.head)
+  model.replayUntil = Math.max(model.replayUntil, head)
+  model.n = Math.max(model.n, head - REPLAYED_FACTS, 0)
+}
+
+/** What facts told about a run and the history does not repeat. */
+function keepTold(turn: Turn, before: readonly Turn[]): void {
+  const old = before.find((item) => item.runId !== null && item.runId === turn.runId)
+  if (!old) return
+  turn.model ??= old.model
+  turn.level ??= old.level
+  turn.startedAt = old.startedAt ?? turn.startedAt
+  turn.endedAt ??= old.endedAt
+  turn.notices.push(...old.notices.filter(({ n }) => n >= 0))
 }
 
 function openRunning(model: SessionModel, view: SessionView): void {

@@ -96,6 +96,8 @@ export interface SessionModel {
   workspace: string
   /** Last fact that has been applied; -1 before the first page was read. */
   n: number
+  /** Facts up to here are told again after the history was read, for what it does not hold. */
+  replayUntil: number
   loaded: boolean
   loadError: ErrorInfo | null
   /** Where the page before the first turn begins; null at the beginning. */
@@ -132,6 +134,7 @@ export function newSession(id: string): SessionModel {
     title: '',
     workspace: '',
     n: -1,
+    replayUntil: -1,
     loaded: false,
     loadError: null,
     before: null,
