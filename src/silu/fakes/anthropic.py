@@ -67,6 +67,28 @@ def refuse(message: str, *, status: int = 400, kind: str = "invalid_request_erro
     return RefusalError(status, claude_error(message, kind), why=message)
 
 
+def betas_of(request: Incoming) -> frozenset[str]:
+    """The beta features a request names in its header."""
+    named = request.headers.get("anthropic-beta", "").split(",")
+    return frozenset(word.strip() for word in named if word.strip())
+
+
+def check_request(
+    body: dict[str, Any], model: Claude, betas: frozenset[str]
+) -> tuple[list[dict[str, Any]], Mode]:
+    """All rules that a request can be judged by without knowing what was signed; gives the
+    messages in canonical form and the thinking mode. Raises `BadMessageError`."""
+    edits = frozenset({"context_management"}) if _CONTEXT_EDITS in betas else frozenset[str]()
+    schema = MessagesSchema(
+        fields=FIELDS | edits, system_turns=model.system_turns and SYSTEM_TURNS in betas
+    )
+    messages = check_messages(body, schema)
+    mode = read_mode(body, model, betas)
+    check_limits(body, model, mode)
+    check_final(messages, model, mode)
+    return messages, mode
+
+
 class FakeAnthropic(FakeVendor):
     """See the module's text. `secret` keys the signatures. `old_account`: opened before
     2026-08-31, so that a moved block is let through with a warning unless the model always
@@ -171,8 +193,7 @@ class FakeAnthropic(FakeVendor):
             raise refuse("invalid x-api-key", status=401, kind="authentication_error")
         if "anthropic-version" not in request.headers:
             raise refuse("anthropic-version: header is required")
-        named = request.headers.get("anthropic-beta", "").split(",")
-        betas = frozenset(word.strip() for word in named if word.strip())
+        betas = betas_of(request)
         for word in sorted(betas - BETAS):
             raise refuse(f"Unexpected value(s) `{word}` for the `anthropic-beta` header.")
         return betas
@@ -193,14 +214,7 @@ class FakeAnthropic(FakeVendor):
         if not isinstance(body.get("model"), str):
             raise BadMessageError("model: Field required")
         model = self._model(body["model"])
-        edits = frozenset({"context_management"}) if _CONTEXT_EDITS in betas else frozenset[str]()
-        schema = MessagesSchema(
-            fields=FIELDS | edits, system_turns=model.system_turns and SYSTEM_TURNS in betas
-        )
-        messages = check_messages(body, schema)
-        mode = read_mode(body, model, betas)
-        check_limits(body, model, mode)
-        check_final(messages, model, mode)
+        messages, mode = check_request(body, model, betas)
         notes = self.check_seals(body, messages, model, mode)
         self._check_context(body, model)
         return asked_of_messages(

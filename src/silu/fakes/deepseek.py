@@ -77,7 +77,7 @@ class FakeDeepSeek(FakeVendor):
                 data = [{"id": m, "object": "model", "owned_by": "deepseek"} for m in MODELS]
                 return Plain({"object": "list", "data": data})
             case "POST", "/chat/completions":
-                return self._check_chat(self._json(request))
+                return self.check_chat(self._json(request))
             case _:
                 raise RefusalError(404, b"", why=f"no route {request.method} {path}")
 
@@ -119,7 +119,8 @@ class FakeDeepSeek(FakeVendor):
 
     # -- chat ------------------------------------------------------------------------------
 
-    def _check_chat(self, body: dict[str, Any]) -> Asked:
+    def check_chat(self, body: dict[str, Any]) -> Asked:
+        """Judge a body of the chat endpoint; raises `RefusalError`."""
         try:
             messages = check_chat(body, _SCHEMA)
         except ProblemError as problem:
