@@ -20,17 +20,26 @@ With --strict the endpoint refuses what the real vendor refuses, and any earlier
 not come back byte for byte and in place; each refusal is told in one line on stderr."""
 
 
+def main(argv: list[str]) -> int:
+    """Run `silu wire replay …` with the arguments behind `replay`."""
+    parser = argparse.ArgumentParser(prog="silu wire replay", description=_DESCRIPTION)
+    _add_arguments(parser)
+    return run(parser.parse_args(argv))
+
+
 def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:  # pyright: ignore[reportPrivateUsage] - no public name
-    """Add the command to `silu wire`."""
-    p = commands.add_parser(
-        "replay", help="serve recorded answers as an endpoint", description=_DESCRIPTION
-    )
+    """Add the command to a parser's sub-commands; `run` is set as its function."""
+    p = commands.add_parser("replay", help="serve recorded answers as an endpoint")
+    _add_arguments(p)
+    p.set_defaults(run=run)
+
+
+def _add_arguments(p: argparse.ArgumentParser) -> None:
     p.add_argument("--dialect", required=True, help="the answers' wire form, e.g. openai-chat")
     p.add_argument("--port", type=int, default=0, help="port (any free one)")
     p.add_argument("--rate", type=float, default=0.0, help="deltas a second (as fast as possible)")
     p.add_argument("--strict", action="store_true", help="refuse what the real vendor refuses")
     p.add_argument("path", nargs="+", type=Path, help="response file, exchange or case folder")
-    p.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -114,14 +114,15 @@ def _chat_piece(told: Told, piece: dict[str, Any]) -> None:
         _chat_call(told, obj(item) or {})
 
 
+_GROWING = {"reasoning.text": "text", "reasoning.summary": "summary"}
+
+
 def _details(old: list[Any], new: list[Any]) -> list[Any]:
     """Details as they come in a stream: neighbouring texts or summaries grow together."""
     out = [dict(detail) for detail in old]
     for item in new:
         detail = obj(item) or {}
-        field = {"reasoning.text": "text", "reasoning.summary": "summary"}.get(
-            detail.get("type", "")
-        )
+        field = _GROWING.get(str(detail.get("type")))
         last = out[-1] if out else {}
         if field and last.get("type") == detail.get("type"):
             grown = (last.get(field) or "") + (detail.get(field) or "")

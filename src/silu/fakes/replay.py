@@ -6,6 +6,7 @@ the last answer the first one follows again.
 """
 
 import asyncio
+import itertools
 import re
 from collections.abc import AsyncIterator, Callable
 from typing import Any
@@ -275,7 +276,7 @@ def frames(exchange: Exchange) -> list[bytes]:
         case "sse":
             ends = [found.end() for found in _FRAME.finditer(body)]
             cuts = [0, *ends, len(body)]
-            pieces = [body[a:b] for a, b in zip(cuts, cuts[1:], strict=False)]
+            pieces = [body[a:b] for a, b in itertools.pairwise(cuts)]
             return [piece for piece in pieces if piece]
         case "json":
             return [body]

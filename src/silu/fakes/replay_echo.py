@@ -6,8 +6,8 @@ import msgspec
 
 from silu.fakes.answers import OPAQUE_FIELDS, THOUGHT_FIELDS, Told
 from silu.fakes.chat_view import text_of
-from silu.fakes.messages_rules import THOUGHTS
-from silu.fakes.raw import obj
+from silu.fakes.messages_rules import THOUGHTS, blocks_of
+from silu.fakes.raw import obj, seq
 
 # Hosts that were seen to refuse a reasoning field in a message, or that have none (§2, §21).
 NO_ECHO = frozenset({"openai", "azure", "mistral", "cerebras", "groq"})
@@ -88,7 +88,7 @@ def _expected(echo: Echo) -> bool:
 def check_messages_echo(message: dict[str, Any], echo: Echo) -> None:
     """An anthropic-messages assistant message against the answer it came from."""
     sent = [_thought(block) for block in echo.told.blocks if block.get("type") in THOUGHTS]
-    blocks = list(enumerate(message["content"]))
+    blocks = list(enumerate(blocks_of(message["content"])))
     given = [(i, _thought(block)) for i, block in blocks if block.get("type") in THOUGHTS]
     if given and (not echo.own or not echo.told.complete):
         why = "an answer that was cut" if echo.own else "another model's answer"
@@ -128,7 +128,7 @@ def _order(blocks: list[dict[str, Any]]) -> list[str]:
 def check_never_as_text(body: dict[str, Any], told: list[Told]) -> None:
     """No thought may stand in ordinary text, of whatever message."""
     texts = [text_of(body.get("system"))]
-    texts += [text_of((obj(m) or {}).get("content")) for m in body.get("messages") or []]
+    texts += [text_of((obj(m) or {}).get("content")) for m in seq(body.get("messages")) or []]
     whole = "\n".join(texts)
     for one in told:
         thoughts = [*one.fields.values(), *(b.get("thinking") or "" for b in one.blocks)]
@@ -140,8 +140,8 @@ def check_never_as_text(body: dict[str, Any], told: list[Told]) -> None:
 
 def _plain(value: Any) -> Any:
     """Opaque values to compare: fields that are `null` may be left out."""
-    if isinstance(value, list):
-        return [_plain(item) for item in value]  # pyright: ignore[reportUnknownVariableType] -- any JSON
+    if (items := seq(value)) is not None:
+        return [_plain(item) for item in items]
     owner = obj(value)
     if owner is None:
         return value
