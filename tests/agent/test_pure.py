@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from silu.agent import notices
-from silu.agent.accounting import Meter, cost_of, estimate_tokens
+from silu.agent.accounting import Meter, estimate_tokens
 from silu.agent.planning import TABLE, decide, refusal, statement
 from silu.agent.prompt import Surroundings, system_text
 from silu.agent.repeats import Repeats
@@ -16,7 +16,6 @@ from silu.agent.settings import Limits
 from silu.agent.titles import title_of
 from silu.tools import Tool, ToolContext, ToolOutput, object_schema, workspace_tools
 from silu.types.calls import ToolSpec
-from silu.types.capabilities import Prices
 from silu.types.facts import Effect, Mode
 from silu.types.parts import (
     FilePart,
@@ -195,21 +194,6 @@ def test_an_estimate_counts_chinese_by_the_character() -> None:
     assert 500 < chinese < 1_000
     assert 200 < english < 300
     assert estimate_tokens(b"") == 1
-
-
-def test_cost_takes_cached_tokens_at_their_own_price() -> None:
-    prices = Prices(input=3.0, output=15.0, cache_read=0.3, cache_write=3.75)
-    usage = Usage(
-        input_tokens=1_000_000,
-        output_tokens=100_000,
-        cache_read_tokens=400_000,
-        cache_write_tokens=100_000,
-    )
-    assert cost_of(usage, prices) == pytest.approx(1.5 + 0.12 + 0.375 + 1.5)
-    assert cost_of(usage, None) is None
-    assert cost_of(Usage(input_tokens=1), prices) is None
-    bare = Prices(input=1.0, output=1.0)
-    assert cost_of(usage, bare) == pytest.approx(1.1)
 
 
 # ------------------------------------------------------------------------------- repeats

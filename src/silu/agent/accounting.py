@@ -4,7 +4,6 @@ from typing import TypeVar
 
 import msgspec
 
-from silu.types.capabilities import Prices
 from silu.types.facts import ContextUse, TokenCount, TokenUpdate
 from silu.types.usage import Usage
 
@@ -69,20 +68,6 @@ def estimate_tokens(body: bytes) -> int:
 
 _LEADS = tuple(bytes([lead]) for lead in range(0xE3, 0xEE))
 """First bytes of three-byte characters from U+3000 to U+DFFF."""
-
-
-def cost_of(usage: Usage, prices: Prices | None) -> float | None:
-    """US dollars of a call by its list prices; `None` when a price or a count is unknown."""
-    if prices is None or prices.input is None or prices.output is None:
-        return None
-    if usage.input_tokens is None or usage.output_tokens is None:
-        return None
-    read, written = usage.cache_read_tokens or 0, usage.cache_write_tokens or 0
-    plain = max(0, usage.input_tokens - read - written)
-    read_price = prices.input if prices.cache_read is None else prices.cache_read
-    write_price = prices.input if prices.cache_write is None else prices.cache_write
-    total = plain * prices.input + read * read_price + written * write_price
-    return (total + usage.output_tokens * prices.output) / 1_000_000
 
 
 _Number = TypeVar("_Number", int, float)

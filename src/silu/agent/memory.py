@@ -166,6 +166,7 @@ class MemoryRun:
     # ------------------------------------------------------------------ events
 
     def delta(self, data: DeltaData) -> None:
+        self._attempt = data.attempt
         if self._sink is not None:
             self._sink(data)
 

@@ -217,7 +217,7 @@ class ModelClient(Protocol):
         max_tokens: int | None = None,
     ) -> Resolution: ...
 
-    def stream(self, request: CallRequest) -> AsyncGenerator[CallEvent, None]:
+    def stream(self, request: CallRequest) -> AsyncGenerator[CallEvent]:
         """Call events of one model call, `CallEnd` last; closing the iterator ends the call."""
         ...
 

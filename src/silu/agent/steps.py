@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import msgspec
 
 from silu.agent import telling
-from silu.agent.accounting import cost_of
 from silu.agent.blocks import Block, finished_message
 from silu.agent.ports import CallRecord
 from silu.agent.turn import Turn, resolution_pair
+from silu.providers.call import cost_of
 from silu.types import calls, facts
 from silu.types import events as ev
 from silu.types.assembly import wall_ms
