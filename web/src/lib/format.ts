@@ -33,9 +33,10 @@ export function splitDuration(ms: number): Duration {
   return { unit: 'minutes', seconds: total % 60, minutes: Math.floor(total / 60) }
 }
 
-/** `0.1 s`, `18.2 s`, `2:05`: for tools and whole runs. */
+/** `40 ms`, `0.1 s`, `18.2 s`, `2:05`: for tools and whole runs. */
 export function clockText(ms: number): string {
-  if (ms < 60_000) return `${(Math.max(ms, 0) / 1000).toFixed(1)} s`
+  if (ms < 95) return `${Math.max(Math.round(ms), 0)} ms`
+  if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`
   const seconds = Math.round(ms / 1000)
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`
 }

@@ -25,6 +25,8 @@ export function sanitise(html: string): DocumentFragment {
     ALLOWED_TAGS: TAGS,
     ALLOWED_ATTR: ATTRIBUTES,
     ALLOWED_URI_REGEXP: /^(?:https?:|mailto:|#|blob:|data:image\/(?:png|jpeg|gif|webp);)/i,
+    // Values that are no addresses and need not look like one.
+    ADD_URI_SAFE_ATTR: ['start', 'data-lang'],
     ALLOW_DATA_ATTR: false,
     RETURN_DOM_FRAGMENT: true,
   })
