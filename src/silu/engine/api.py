@@ -1,23 +1,32 @@
-"""The engine's public face, as protocols: `Hub`, `HubClient`, `LocalEngine`, `Owner`."""
+"""What the engine exchanges with its callers: plain values and the protocols around them."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Literal, NamedTuple, Protocol, Self
+from typing import Literal, Protocol
 
 import msgspec
 
 from silu.agent.ports import Blobs, Events, Journal, Runs
-from silu.types.facts import LevelState, Mode
-from silu.types.levels import LevelChoice
-from silu.types.parts import Part
-from silu.types.todos import Todo
+from silu.store.api import RunState
 
 
-class Out(NamedTuple):
-    """One frame on its way to a client: `n` is a fact's number (for SSE's `id:`), else None."""
+class Out:
+    """One frame on its way to clients, encoded once: `n` is a fact's number (for SSE's `id:`),
+    else None."""
 
-    n: int | None
-    data: bytes
+    __slots__ = ("_text", "data", "n")
+
+    def __init__(self, n: int | None, data: bytes) -> None:
+        self.n = n
+        self.data = data
+        self._text: str | None = None
+
+    @property
+    def text(self) -> str:
+        """The frame as text, decoded once for all clients."""
+        if self._text is None:
+            self._text = self.data.decode()
+        return self._text
 
 
 class HubClientApi(Protocol):
@@ -50,16 +59,6 @@ class HubClientApi(Protocol):
     def close(self) -> None: ...
 
 
-class HubApi(Protocol):
-    """`Hub(store)`: live fan-out."""
-
-    def client(self) -> HubClientApi: ...
-
-    def running(self) -> dict[str, int]:
-        """Sessions with a running run → milliseconds since it began (for heartbeats)."""
-        ...
-
-
 class TurnPorts(msgspec.Struct, kw_only=True):
     """What one attempt at one run works with."""
 
@@ -82,6 +81,7 @@ class Parked(msgspec.Struct):
 
 
 Execute = Callable[[TurnPorts], Awaitable[Done | Parked]]
+"""What executes a turn; passed in, so that the engine knows no agent."""
 
 
 class Sent(msgspec.Struct, kw_only=True):
@@ -96,124 +96,24 @@ class Sent(msgspec.Struct, kw_only=True):
 class RunItem(msgspec.Struct, kw_only=True):
     run_id: str
     session_id: str
-    status: Literal["queued", "running", "parked", "done"]
-
-
-class LocalEngineApi(Protocol):
-    """`LocalEngine(store, hub, execute=…)`: turns run as asyncio tasks of this process."""
-
-    async def start(self) -> None:
-        """Take up what an earlier process left: unfinished, queued and parked runs."""
-        ...
-
-    async def stop(self, *, grace: float = 5.0) -> None:
-        """Take no new turns, let running ones end within `grace` seconds, then put them down so
-        that the next process goes on after their last finished step."""
-        ...
-
-    async def send(
-        self,
-        session_id: str,
-        text: str,
-        *,
-        parts: Sequence[Part] = (),
-        level: LevelChoice | None = None,
-        mode: Mode | None = None,
-        client_id: str | None = None,
-    ) -> Sent: ...
-
-    async def wait(self, run_id: str) -> None:
-        """Return once the run is over."""
-        ...
-
-    async def cancel(
-        self, session_id: str, *, run_id: str | None = None, client_id: str | None = None
-    ) -> bool:
-        """Stop the running run within a second, its work so far kept; False when none runs."""
-        ...
-
-    async def list(self, session_id: str | None = None) -> list[RunItem]: ...
-
-    async def steer(self, session_id: str, text: str, *, client_id: str | None = None) -> bool: ...
-
-    async def queue_edit(
-        self,
-        session_id: str,
-        message_id: str,
-        *,
-        text: str | None = None,
-        remove: bool = False,
-        client_id: str | None = None,
-    ) -> None: ...
-
-    async def set_level(
-        self,
-        session_id: str,
-        level: LevelChoice,
-        state: LevelState,
-        *,
-        client_id: str | None = None,
-    ) -> None:
-        """Kept for the session's mode, in force at a running turn's next model call."""
-        ...
-
-    async def set_model(
-        self, session_id: str, model: str, state: LevelState, *, client_id: str | None = None
-    ) -> None: ...
-
-    async def set_mode(
-        self, session_id: str, mode: Mode, *, client_id: str | None = None
-    ) -> None: ...
-
-    async def edit(
-        self, session_id: str, message_id: str, text: str, *, client_id: str | None = None
-    ) -> Sent:
-        """A sibling session in which the person's message reads `text`, and its turn."""
-        ...
-
-    async def regenerate(
-        self,
-        session_id: str,
-        message_id: str,
-        *,
-        level: LevelChoice | None = None,
-        model: str | None = None,
-        client_id: str | None = None,
-    ) -> Sent:
-        """A sibling session that answers the message before `message_id` anew."""
-        ...
-
-    async def todo_edit(
-        self, session_id: str, todos: Sequence[Todo], *, client_id: str | None = None
-    ) -> None: ...
+    status: RunState
 
 
 class OwnerInfo(msgspec.Struct, kw_only=True):
-    """Who owns a data folder: `url` and `token` once it serves."""
+    """Who owns a data folder; `url` and `token_path` once it serves. `kind` says what it is:
+    a server, or one question (`silu ask`) that will be over soon."""
 
     pid: int
     started_at: int
+    kind: Literal["serve", "ask"] = "ask"
     url: str | None = None
     token_path: str | None = None
 
-    def token(self) -> str | None: ...
-
-
-class OwnerApi(Protocol):
-    """The lock on a data folder."""
-
-    @classmethod
-    def acquire(cls, folder: Path) -> Self:
-        """Own the folder; `UserError` code `owned` names the process and URL that has it."""
-        ...
-
-    def publish(self, url: str, token: str) -> None:
-        """Let `silu ask` and `silu chat` find this server (files readable by the owner only)."""
-        ...
-
-    def release(self) -> None: ...
-
-    @staticmethod
-    def find(folder: Path) -> OwnerInfo | None:
-        """The living owner of a folder, if there is one."""
-        ...
+    def token(self) -> str | None:
+        """The bearer token of the running server."""
+        if self.token_path is None:
+            return None
+        try:
+            return Path(self.token_path).read_text(encoding="utf-8").strip()
+        except OSError:
+            return None

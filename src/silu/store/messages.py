@@ -208,3 +208,33 @@ def _message(row: sa.Row[Any]) -> Message:
 def _refer(tx: Tx, message: Message) -> None:
     for sha256 in codec.blobs_of(message.parts):
         tx.upsert(schema.blob_refs, {"message_id": message.id, "sha256": sha256})
+
+
+def recent_ids(tx: Tx, session_id: str, *, most: int) -> list[str]:
+    """The newest messages of a session, newest first."""
+    query = (
+        sa.select(_h.c.message_id)
+        .where(_h.c.session_id == session_id)
+        .order_by(_h.c.seq.desc())
+        .limit(most)
+    )
+    return list(tx.execute(query).scalars())
+
+
+def origin(tx: Tx, message_id: str) -> tuple[str | None, int]:
+    """The run that wrote a message, and at which attempt."""
+    row = tx.execute(sa.select(_m.c.run_id, _m.c.attempt).where(_m.c.id == message_id)).one()
+    return row.run_id, row.attempt
+
+
+def last_person_message(tx: Tx, session_id: str, *, upto: str) -> str | None:
+    """The person's newest message at or before `upto`."""
+    place = place_of(tx, session_id, upto)
+    query = (
+        sa.select(_m.c.id)
+        .select_from(_h.join(_m, _m.c.id == _h.c.message_id))
+        .where(_h.c.session_id == session_id, _h.c.seq <= place, _m.c.role == "user")
+        .order_by(_h.c.seq.desc())
+        .limit(1)
+    )
+    return tx.execute(query).scalar()

@@ -159,7 +159,7 @@ def _extended(part: Part, rows: list[DeltaRow]) -> Part:
 
 def _part(block_id: str, rows: list[DeltaRow], begun: Any) -> Part:
     text = deltas.joined("", rows)
-    match rows[0].kind:
+    match rows[-1].kind:
         case "thinking":
             kind = begun.kind if isinstance(begun, f.ThinkingStart) else "full"
             at = begun.started_at if isinstance(begun, f.ThinkingStart) else None

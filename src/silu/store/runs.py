@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+import msgspec
 import sqlalchemy as sa
 
 from silu.store import deltas, log, messages, schema
@@ -206,11 +207,37 @@ def of_session(tx: Tx, session_id: str | None) -> list[Run]:
     return [_run(row) for row in tx.execute(query)]
 
 
-def steer(tx: Tx, session_id: str, run_id: str, text: str) -> None:
-    tx.execute(
-        sa.insert(_st),
-        {"session_id": session_id, "run_id": run_id, "text": escape(text), "ts": tx.now},
+def steer(tx: Tx, session_id: str, run_id: str, text: str) -> int:
+    """Keep words for a run; their number."""
+    values = {"session_id": session_id, "run_id": run_id, "text": escape(text), "ts": tx.now}
+    return tx.execute(sa.insert(_st).values(**values).returning(_st.c.id)).scalar_one()
+
+
+def answer_wait(tx: Tx, session_id: str, wait_id: str, details: dict[str, Any]) -> bool:
+    """Keep a person's answer; False when nothing open goes by that id in the session."""
+    approvals = schema.approvals
+    done = tx.execute(
+        sa.update(approvals)
+        .where(
+            approvals.c.id == wait_id,
+            approvals.c.session_id == session_id,
+            approvals.c.status == "open",
+        )
+        .values(
+            scope=details.get("scope"),
+            answer=msgspec.json.encode(details).decode(),
+            decided_at=tx.now,
+        )
     )
+    return done.rowcount == 1
+
+
+def parked_on(tx: Tx, session_id: str, wait_id: str) -> str | None:
+    return tx.execute(
+        sa.select(_r.c.id).where(
+            _r.c.session_id == session_id, _r.c.wait_id == wait_id, _r.c.status == "parked"
+        )
+    ).scalar()
 
 
 def open_steers(tx: Tx, run_id: str) -> list[tuple[int, str]]:

@@ -43,17 +43,18 @@ def create(tx: Tx, new: NewSession) -> str:
     return session_id
 
 
-def read(tx: Tx, session_id: str) -> Session:
+def read(tx: Tx, session_id: str, *, mode: Mode | None = None) -> Session:
+    """A session as it is, or as it would be in another mode."""
     row = tx.execute(sa.select(_s).where(_s.c.id == session_id)).first()
     if row is None:
         raise log.unknown_session(session_id)
-    model, level = _choice(row)
+    model, level = _choice(row, mode or row.mode)
     kind: SessionKind = row.kind
     return Session(
         item=item_of(row),
         kind=kind,
         model=model,
-        mode=row.mode,
+        mode=mode or row.mode,
         level=level,
         workspace=row.workspace,
         workspace_locked=bool(row.workspace_locked),
@@ -100,7 +101,7 @@ def counter(tx: Tx) -> int:
 
 
 def item_of(row: sa.Row[Any]) -> SessionItem:
-    model, _ = _choice(row)
+    model, _ = _choice(row, row.mode)
     return SessionItem(
         id=row.id,
         title=unescape(row.title),
@@ -265,10 +266,10 @@ def _mode(tx: Tx, session_id: str) -> Mode:
     return mode
 
 
-def _choice(row: sa.Row[Any]) -> tuple[str | None, LevelChoice | None]:
-    """Model and level of the session's mode; plan mode falls back to build's."""
+def _choice(row: sa.Row[Any], mode: Mode) -> tuple[str | None, LevelChoice | None]:
+    """Model and level of one mode; plan mode falls back to build's."""
     model, level = row.build_model, row.build_level
-    if row.mode == "plan":
+    if mode == "plan":
         model, level = row.plan_model or model, row.plan_level or level
     return model, None if level is None else parse_level(level)
 

@@ -79,13 +79,12 @@ def _message_blocks(
     for block in blocks:
         block.text = deltas.joined(block.text, texts.pop(block.block_id, []))
     for block_id, rows in texts.items():
-        first = rows[0]
         blocks.append(
             SnapshotBlock(
                 message_id=message_id,
                 block_id=block_id,
                 attempt=newest,
-                kind=first.kind,
+                kind=rows[-1].kind,
                 text=deltas.joined("", rows),
             )
         )

@@ -20,12 +20,11 @@ from silu.store import (
     messages,
     misc,
     purge,
-    runs,
     sessions,
     snapshot,
     todos,
 )
-from silu.store.api import NewRun, NewSession, RunRef, Session, SessionPage
+from silu.store.api import NewSession, Session, SessionPage
 from silu.store.database import Database, Trouble
 from silu.store.sql import Tx
 from silu.store.writer import Readers, Writer
@@ -247,30 +246,17 @@ class Store:
 
     # ------------------------------------------------------------------------- runs
 
-    async def submit(
-        self, session_id: str, new: NewRun, *, client_id: str | None = None
-    ) -> tuple[str, RunRef | None]:
-        """Queue a turn and begin it when the session is free.
-
-        Returns the run's id and, when it began now, its first attempt.
-        """
-
-        def work(tx: Tx) -> tuple[str, RunRef | None]:
-            began: list[RunRef] = []
-
-            def submit() -> str:
-                sessions.require(tx, session_id)
-                runs.submit(tx, session_id, new)
-                ref = runs.take_next(tx, session_id, tell=False)
-                began.extend([ref] if ref else [])
-                if ref is None:
-                    runs.tell_queue(tx, session_id)
-                return new.id
-
-            run_id = misc.once(tx, client_id, "send", session_id, submit)
-            return run_id, began[0] if began else None
-
-        return await self.write(work)
+    async def command(
+        self,
+        client_id: str | None,
+        kind: str,
+        session_id: str,
+        work: Callable[[Tx], Any],
+    ) -> Any:
+        """Do `work` (its result JSON values) once for a `client_id`."""
+        return await self.write(
+            lambda tx: misc.once(tx, client_id, kind, session_id, lambda: work(tx))
+        )
 
     # --------------------------------------------------------------------- small ones
 

@@ -43,7 +43,7 @@ def load(tx: Tx, ref: RunRef) -> TurnRow:
     undone = _undone(tx, ref.run_id)
     return TurnRow(
         run=run,
-        session=read_session(tx, ref.session_id),
+        session=read_session(tx, ref.session_id, mode=run.turn_mode),
         history=[
             message
             for message in messages.history(tx, ref.session_id, since=start)
@@ -51,9 +51,9 @@ def load(tx: Tx, ref: RunRef) -> TurnRow:
         ],
         epoch=epoch,
         steps_done=steps_done,
-        attempt=_last_attempt(tx, ref),
+        attempt=_last_attempt(tx, ref, steps_done),
         open_calls=open_calls(tx, ref.run_id, steps_done - 1),
-        spent=_spent(tx, ref.run_id),
+        spent=spent(tx, ref.run_id),
     )
 
 
@@ -321,23 +321,30 @@ def _undone(tx: Tx, run_id: str) -> set[str]:
     return {row.message_id for row in rows if row.message_id}
 
 
-def _last_attempt(tx: Tx, ref: RunRef) -> int:
-    """At least the highest attempt number a client can have seen.
+def _last_attempt(tx: Tx, ref: RunRef, step: int) -> int:
+    """At least the highest attempt number of the step that a client can have seen.
 
-    One that was sent and not yet flushed when a process died is unknown: each time the run was
-    taken up again counts for one more.
+    One that was sent and not yet flushed when a process died is unknown: each time a run that
+    had been told of is taken up again counts for one more.
     """
+    d, f = schema.deltas, schema.facts
     known = [
-        sa.select(sa.func.max(_st.c.attempt)).where(_st.c.run_id == ref.run_id),
-        sa.select(sa.func.max(_u.c.attempt)).where(_u.c.run_id == ref.run_id),
-        sa.select(sa.func.max(schema.deltas.c.attempt)).where(
-            schema.deltas.c.session_id == ref.session_id, schema.deltas.c.run_id == ref.run_id
+        sa.select(_st.c.attempt).where(_st.c.run_id == ref.run_id, _st.c.step == step),
+        sa.select(sa.func.max(_u.c.attempt)).where(_u.c.run_id == ref.run_id, _u.c.step == step),
+        sa.select(sa.func.max(d.c.attempt)).where(
+            d.c.session_id == ref.session_id, d.c.run_id == ref.run_id
         ),
         sa.select(_r.c.last_attempt).where(_r.c.id == ref.run_id),
     ]
     highest = max(tx.execute(query).scalar() or 0 for query in known)
-    taken_up = tx.execute(sa.select(_r.c.attempts).where(_r.c.id == ref.run_id)).scalar_one()
-    if taken_up > 1:
+    begun = sa.exists(
+        sa.select(f.c.n).where(
+            f.c.session_id == ref.session_id,
+            f.c.run_id == ref.run_id,
+            f.c.type == "run_start",
+        )
+    )
+    if tx.execute(sa.select(begun)).scalar():
         highest += 1
         tx.execute(sa.update(_r).where(_r.c.id == ref.run_id).values(last_attempt=highest))
     return highest
@@ -352,7 +359,7 @@ def open_calls(tx: Tx, run_id: str, step: int) -> dict[str, Literal["proposed", 
     return {row.call_id: "started" if row.status == "started" else "proposed" for row in rows}
 
 
-def _spent(tx: Tx, run_id: str) -> TokenCount | None:
+def spent(tx: Tx, run_id: str) -> TokenCount | None:
     total = sa.func.sum
     row = tx.execute(
         sa.select(

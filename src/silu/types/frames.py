@@ -112,10 +112,12 @@ class SessionItem(msgspec.Struct, kw_only=True):
 
 
 class ListFrame(msgspec.Struct, kw_only=True):
-    """The sidebar's first answer, and later the sessions that changed."""
+    """The sidebar's first answer, and later the sessions that changed; `gone` are sessions that
+    were deleted or put into the bin since."""
 
     data: list[SessionItem]
     n: int
+    gone: list[str] = []
     type: Literal["sessions"] = "sessions"
 
 

@@ -1,0 +1,201 @@
+"""What the engine asks of the store in one transaction each: whole steps of a run's life."""
+
+from typing import Any
+
+import msgspec
+
+from silu.store import log, messages, recover, runs, sessions, turns
+from silu.store.api import NewRun, RunRef
+from silu.store.ids import new_id
+from silu.store.sql import Tx
+from silu.types.errors import UserError
+from silu.types.facts import (
+    Done,
+    DoneReason,
+    ErrorInfo,
+    Mode,
+    RunStatus,
+    TokenCount,
+    WaitResolved,
+)
+from silu.types.levels import LevelChoice
+from silu.types.parts import Message, NoticePart, Part, TextPart
+
+KEEP_FACTS = 5_000
+_NOTHING = TokenCount(
+    input_tokens=None,
+    output_tokens=None,
+    total_tokens=None,
+    reasoning_tokens=None,
+    cached_tokens=None,
+    api_calls=0,
+    cost=None,
+)
+
+
+class Begun(msgspec.Struct, kw_only=True):
+    """A run that is taken up: what its controls start from."""
+
+    ref: RunRef
+    mode: Mode
+    started_at: int
+    stalled: int
+    steering: list[tuple[int, str]]
+
+
+class Submitted(msgspec.Struct, kw_only=True):
+    session_id: str
+    run_id: str
+    message_id: str
+
+
+def submit(tx: Tx, session_id: str, new: NewRun) -> tuple[Submitted, RunRef | None]:
+    """Queue a turn and begin it when the session is free."""
+    sessions.require(tx, session_id)
+    runs.submit(tx, session_id, new)
+    ref = runs.take_next(tx, session_id, tell=False)
+    if ref is None or ref.run_id != new.id:
+        runs.tell_queue(tx, session_id)
+    made = Submitted(session_id=session_id, run_id=new.id, message_id=new.message_id)
+    return made, ref
+
+
+def begun(tx: Tx, ref: RunRef) -> Begun:
+    run = runs.read(tx, ref.run_id)
+    session = sessions.read(tx, ref.session_id)
+    assert run is not None
+    return Begun(
+        ref=ref,
+        mode=run.turn_mode or session.mode,
+        started_at=run.started_at or tx.now,
+        stalled=run.stalled,
+        steering=runs.open_steers(tx, ref.run_id),
+    )
+
+
+def take_up(tx: Tx, run_id: str) -> Begun | None:
+    """Go on with a run after its last finished step; what was cut stays for people."""
+    ref = runs.take_up(tx, run_id)
+    if ref is None:
+        return None
+    recover.close_blocks(tx, ref)
+    return begun(tx, ref)
+
+
+def take_next(tx: Tx, session_id: str) -> Begun | None:
+    ref = runs.take_next(tx, session_id)
+    return None if ref is None else begun(tx, ref)
+
+
+def end(
+    tx: Tx,
+    ref: RunRef,
+    status: RunStatus,
+    *,
+    reason: DoneReason | None,
+    error: ErrorInfo | None = None,
+) -> None:
+    """End a run that did not end itself: its loose ends tied, its work so far kept."""
+    run = runs.read(tx, ref.run_id)
+    if run is None or run.status == "done":
+        return
+    recover.close_blocks(tx, ref)
+    recover.answer_open_calls(tx, ref)
+    done = Done(
+        status=status,
+        reason=reason,
+        finish_reason=None,
+        usage=turns.spent(tx, ref.run_id) or _NOTHING,
+    )
+    if error is not None:
+        done.error = error
+    turns.finish(tx, ref, status, reason=reason, facts=[done])
+
+
+def cancel_parked(tx: Tx, run_id: str) -> bool:
+    ref = runs.take_up(tx, run_id)
+    if ref is None:
+        return False
+    end(tx, ref, "cancelled", reason="person")
+    return True
+
+
+def prune(tx: Tx, session_id: str) -> None:
+    """Keep the log short enough, without doing it after every run."""
+    head, start = log.reach(tx, session_id)
+    if head - start > 2 * KEEP_FACTS:
+        log.prune(tx, session_id, keep=KEEP_FACTS)
+
+
+def steer(tx: Tx, session_id: str, text: str) -> tuple[str, int] | None:
+    """Keep words for the running run: (run, number), `None` when none is on."""
+    run_id = sessions.read(tx, session_id).run_id
+    if run_id is None:
+        return None
+    return run_id, runs.steer(tx, session_id, run_id, text)
+
+
+def resolve_wait(
+    tx: Tx, session_id: str, wait_id: str, decision: str, details: dict[str, Any]
+) -> str | None:
+    """Keep what the person decided, and free the run that is parked on it, in one transaction.
+
+    Returns that run's id. `UserError` code `unknown_wait` when nothing waits for it.
+    """
+    if not runs.answer_wait(tx, session_id, wait_id, details):
+        raise UserError("Nothing waits for this answer any more.", code="unknown_wait")
+    log.append(tx, session_id, None, [WaitResolved(wait_id=wait_id, decision=decision)])
+    return runs.parked_on(tx, session_id, wait_id)
+
+
+def edited(tx: Tx, session_id: str, message_id: str, text: str) -> tuple[str, list[Part]]:
+    """The sibling session in which a person's message is to read otherwise, and its parts."""
+    message = _person_message(tx, session_id, message_id)
+    rest = [part for part in message.parts if not isinstance(part, TextPart | NoticePart)]
+    fork_id = sessions.fork(tx, session_id, message_id, before=True)
+    return fork_id, [TextPart(text=text, id=new_id("p")), *rest]
+
+
+def regenerated(
+    tx: Tx, session_id: str, message_id: str, *, model: str | None
+) -> tuple[str, list[Part]]:
+    """The sibling session in which the message that was answered is asked again."""
+    messages.place_of(tx, session_id, message_id)
+    asked_id = _asked(tx, session_id, message_id)
+    message = _person_message(tx, session_id, asked_id)
+    parts: list[Part] = [p for p in message.parts if not isinstance(p, NoticePart)]
+    fork_id = sessions.fork(tx, session_id, asked_id, before=True)
+    if model is not None:
+        sessions.choose(tx, fork_id, model=model)
+    return fork_id, parts
+
+
+def new_run(
+    parts: list[Part], *, level: LevelChoice | None = None, mode: Mode | None = None
+) -> NewRun:
+    return NewRun(
+        id=new_id("r"),
+        message_id=new_id("m"),
+        parts=parts,
+        turn_level=level,
+        turn_mode=mode,
+    )
+
+
+def _asked(tx: Tx, session_id: str, message_id: str) -> str:
+    run_id, _ = messages.origin(tx, message_id)
+    run = runs.read(tx, run_id) if run_id else None
+    if run is not None and run.user_message_id:
+        return run.user_message_id
+    found = messages.last_person_message(tx, session_id, upto=message_id)
+    if found is None:
+        raise UserError("No message of yours comes before this one.", code="bad_argument")
+    return found
+
+
+def _person_message(tx: Tx, session_id: str, message_id: str) -> Message:
+    messages.place_of(tx, session_id, message_id)
+    message = messages.read(tx, message_id)
+    if message is None or message.role != "user":
+        raise UserError("Only a message of yours can be asked again.", code="bad_argument")
+    return message
