@@ -15,17 +15,21 @@ import msgspec
 from msgspec import UNSET
 
 from silu.agent.loop import run_turn
+from silu.agent.settings import TurnSettings
 from silu.agent.todo import TodoStore
-from silu.config import Paths, Settings
+from silu.config import Endpoint, Paths, Settings
+from silu.config.settings import load_preferences, save_preferences
 from silu.engine import Hub, LocalEngine, Owner
 from silu.engine.api import Done, Parked, Sent, TurnPorts
 from silu.providers.client import Client
+from silu.providers.trial import EndpointTest, Trial, trial_of
 from silu.store import Store
 from silu.store.api import NewSession, Session
+from silu.tools import workspace_tools
 from silu.types import api
 from silu.types import frames as f
 from silu.types.errors import UserError
-from silu.types.facts import LevelState
+from silu.types.facts import ErrorInfo, LevelState
 from silu.types.levels import LevelChoice, parse_level
 from silu.types.parts import BlobRef, FilePart, ImagePart, Part, part_from_object
 from silu.types.version import VERSION
@@ -47,9 +51,12 @@ class App:
         self.store = store
         self.client = client
         self.owner = owner
-        self.hub = Hub(store)
-        self.engine = LocalEngine(store, self.hub, execute=self._execute)
+        self.hub = Hub(store, level_of=self._level_of)
+        self.engine = LocalEngine(
+            store, self.hub, execute=self._execute, default_model=client.default_model
+        )
         self._closing = closing
+        self._looked_around = asyncio.create_task(client.models(), name="first look around")
 
     @classmethod
     async def open(cls, env: Mapping[str, str], *, paths: Paths | None = None) -> Self:
@@ -63,7 +70,7 @@ class App:
             owner = Owner.acquire(paths.data)
             stack.callback(owner.release)
             place = settings.env.get("SILU_DATABASE") or paths.data / "silu.db"
-            store = await Store.open(place, blobs_dir=paths.data / "blobs")
+            store = await Store.open(place, blobs=paths.data / "blobs")
             stack.push_async_callback(store.close)
             client = Client(settings)
             stack.push_async_callback(client.aclose)
@@ -79,6 +86,8 @@ class App:
 
     async def close(self, *, grace: float = 5.0) -> None:
         """Let turns end or put them down, then close everything in order."""
+        self._looked_around.cancel()
+        await asyncio.wait({self._looked_around})
         try:
             await self.engine.stop(grace=grace)
         finally:
@@ -104,14 +113,13 @@ class App:
     ) -> api.SessionView:
         """A new session; unknown models and levels and folders outside the allowed roots are
         refused before anything is kept. `any_folder`: the command names its own folder."""
-        if wish.model is not None:
-            self.client.model(wish.model)
+        model = self.client.model(wish.model or await self._default_model()).ref
         level = _level(wish.level)
         workspace = None
         if wish.workspace:
             workspace = await self._allowed_folder(wish.workspace, any_folder=any_folder)
         new = NewSession(
-            model=wish.model,
+            model=model,
             level=level,
             mode=wish.mode,
             title=wish.title or "",
@@ -212,11 +220,11 @@ class App:
 
     async def set_level(self, session_id: str, command: f.SetThinkingLevel) -> None:
         session = await self.store.session(session_id)
-        level = _level(command.level)
+        level = _known_level(command.level)
         await self.engine.set_level(
             session_id,
             level,
-            self._level_state(self._model_of(session), level),
+            self._level_state(await self._model_of(session), level),
             client_id=command.client_id,
         )
 
@@ -245,10 +253,86 @@ class App:
         await self.engine.todo_edit(session_id, after, client_id=command.client_id)
 
     async def _execute(self, ports: TurnPorts) -> Done | Parked:
-        await run_turn(ports, client=self.client)
+        await run_turn(
+            journal=ports.journal,
+            events=ports.events,
+            runs=ports.runs,
+            blobs=ports.blobs,
+            client=self.client,
+            tools=workspace_tools(),
+            settings=TurnSettings(),
+        )
         return Done()
 
-    # ------------------------------------------------------------------- settings views
+    # --------------------------------------------------------------------------- models
+
+    async def models(self, *, refresh: bool = False) -> api.ModelList:
+        """What can be chosen; asks vendors and local servers whose listing is old."""
+        models = await self.client.models(refresh=refresh)
+        return api.ModelList(
+            models=models,
+            default=self.client.default_model(),
+            demo_only=all(model.demo for model in models),
+            problems=self.client.problems(),
+        )
+
+    async def endpoints(self) -> api.EndpointList:
+        await self.client.models()
+        return self.client.endpoints()
+
+    async def test_endpoint(self, wish: api.EndpointTry) -> api.EndpointReport:
+        """One real call; nothing is kept."""
+        if wish.url is None:
+            trial = trial_of(wish.name, self.settings)
+            return _report(
+                await self.client.test_endpoint(Trial(endpoint=trial.endpoint, key=wish.key))
+            )
+        return _report(
+            await self.client.test_endpoint(Trial(endpoint=_endpoint(wish), key=wish.key))
+        )
+
+    async def add_endpoint(self, wish: api.EndpointCreate) -> api.EndpointReport:
+        """Keep an endpoint and its key; with `test` only when a real call went well."""
+        endpoint = _endpoint(wish)
+        report = api.EndpointReport(ok=True, message=f"{wish.name} was added.")
+        if wish.test:
+            found = await self.client.test_endpoint(Trial(endpoint=endpoint, key=wish.key))
+            if not found.ok:
+                return _report(found)
+            report = _report(found)
+            endpoint = msgspec.structs.replace(endpoint, dialect=found.dialect)
+        await asyncio.to_thread(self.settings.endpoints.put, endpoint)
+        if wish.key:
+            await asyncio.to_thread(self.settings.keys.save, wish.name, wish.key)
+        await self.client.models(refresh=True)
+        return report
+
+    async def remove_endpoint(self, name: str) -> None:
+        if not await asyncio.to_thread(self.settings.endpoints.remove, name):
+            raise UserError(
+                f"There is no endpoint {name!r} of your own.",
+                code="unknown_endpoint",
+                setting="name",
+            )
+        await asyncio.to_thread(self.settings.keys.remove, name)
+
+    async def save_key(self, name: str, key: str) -> None:
+        """Keep a vendor's or an endpoint's key; an empty one forgets it."""
+        known = {vendor.id for vendor in self.client.endpoints().vendors}
+        if name not in known and self.settings.endpoint(name) is None:
+            raise UserError(f"There is no vendor {name!r}.", code="unknown_vendor")
+        await asyncio.to_thread(self.settings.keys.save, name, key.strip())
+        await self.client.models(refresh=True)
+
+    async def learned(self) -> api.LearnedList:
+        return api.LearnedList(learned=await asyncio.to_thread(self.client.learned.all))
+
+    async def forget(
+        self, endpoint: str, *, model: str | None = None, fact: str | None = None
+    ) -> None:
+        await asyncio.to_thread(self.client.learned.forget, endpoint, model, fact)
+
+    # ------------------------------------------------------------------------- settings
 
     def settings_view(self) -> api.SettingsView:
         chosen = self.settings.preferences
@@ -262,24 +346,29 @@ class App:
             workspace_roots=list(chosen.workspace_roots),
         )
 
-    # --------------------------------------------------------------------------- models
-
-    async def models(self, *, refresh: bool = False) -> api.ModelList:
-        models = await self.client.models(refresh=refresh)
-        return api.ModelList(
-            models=models,
-            default=self.client.default_model(),
-            demo_only=all(model.demo for model in models),
-            problems=[],
-        )
-
-    async def learned(self) -> api.LearnedList:
-        return api.LearnedList(learned=await self.store.learned())
+    async def patch_settings(self, patch: api.SettingsPatch) -> api.SettingsView:
+        """Keep what was chosen and put it in force at once; variables of the process win."""
+        if isinstance(patch.default_model, str):
+            self.client.model(patch.default_model)
+        changes = {k: v for k, v in msgspec.structs.asdict(patch).items() if v is not UNSET}
+        if patch.workspace_roots is not UNSET:
+            folders = [await asyncio.to_thread(_existing_folder, r) for r in patch.workspace_roots]
+            changes["workspace_roots"] = tuple(map(str, folders))
+        paths = self.settings.paths
+        kept = msgspec.structs.replace(await asyncio.to_thread(load_preferences, paths), **changes)
+        await asyncio.to_thread(save_preferences, paths, kept)
+        self.settings = self.client.settings = self.settings.with_preferences(kept)
+        return self.settings_view()
 
     # -------------------------------------------------------------------------- details
 
-    def _model_of(self, session: Session) -> str:
-        return session.model or self.client.default_model()
+    async def _default_model(self) -> str:
+        """Where nothing is chosen. Waits for the first look around: a local server counts."""
+        await self._looked_around
+        return self.client.default_model()
+
+    async def _model_of(self, session: Session) -> str:
+        return session.model or await self._default_model()
 
     def _level_state(self, ref: str, level: LevelChoice | None) -> LevelState:
         """What a level comes to for a model; an unknown model resolves to nothing sent."""
@@ -299,12 +388,15 @@ class App:
             notes=list(found.notes),
         )
 
+    async def _level_of(self, session: Session) -> LevelState:
+        return self._level_state(await self._model_of(session), session.level)
+
     async def _view(self, session: Session) -> api.SessionView:
         item = msgspec.structs.asdict(session.item)
-        item["model"] = self._model_of(session)
+        item["model"] = model = await self._model_of(session)
         return api.SessionView(
             **item,
-            level=self._level_state(self._model_of(session), session.level),
+            level=self._level_state(model, session.level),
             workspace=session.workspace,
             workspace_locked=session.workspace_locked,
             forked_at=session.forked_at,
@@ -346,9 +438,46 @@ def _existing_folder(wish: str) -> Path:
     return folder
 
 
+def _endpoint(wish: api.EndpointCreate | api.EndpointTry) -> Endpoint:
+    return Endpoint(
+        name=wish.name.strip(),
+        url=(wish.url or "").strip().rstrip("/"),
+        dialect=wish.dialect,
+        like=wish.like,
+        key_env=wish.key_env,
+        models=tuple(wish.models),
+    )
+
+
+def _report(found: EndpointTest) -> api.EndpointReport:
+    failure = found.failure
+    error = None
+    if failure is not None:
+        error = ErrorInfo(
+            kind=failure.kind,
+            message=failure.message,
+            setting=failure.setting,
+            status=failure.status,
+            code=failure.code,
+            request_id=failure.request_id,
+            retryable=failure.retryable,
+        )
+    return api.EndpointReport(
+        ok=found.ok,
+        message=found.message,
+        model=found.model,
+        models=list(found.models),
+        thinking=found.thinking,
+        duration_ms=found.duration_ms,
+        error=error,
+    )
+
+
 def _level(word: str | None) -> LevelChoice | None:
-    if word is None:
-        return None
+    return None if word is None else _known_level(word)
+
+
+def _known_level(word: str) -> LevelChoice:
     try:
         return parse_level(word)
     except ValueError as exc:

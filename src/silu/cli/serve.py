@@ -16,6 +16,7 @@ from silu.engine import Owner
 from silu.gateway.asgi import Gateway
 from silu.gateway.auth import Guard
 from silu.gateway.server import bind, server
+from silu.gateway.ws import HEARTBEAT_SECONDS
 from silu.types.errors import UserError
 
 
@@ -47,7 +48,7 @@ async def _serve(args: argparse.Namespace, env: Mapping[str, str]) -> None:
             hosts=[name.strip() for name in env.get("SILU_HOSTS", "").split(",") if name.strip()],
         )
         url = _url(args.host, port)
-        gateway = Gateway(app, guard)
+        gateway = Gateway(app, guard, heartbeat=_heartbeat(env))
         running = server(gateway, on_stopping=gateway.sockets.close_all)
 
         def ready() -> None:
@@ -102,6 +103,21 @@ def _cookie_secret(path: Path) -> bytes:
     with os.fdopen(fd, "wb") as file:
         file.write(fresh)
     return fresh
+
+
+def _heartbeat(env: Mapping[str, str]) -> float:
+    word = env.get("SILU_HEARTBEAT") or str(HEARTBEAT_SECONDS)
+    try:
+        seconds = float(word)
+    except ValueError:
+        seconds = 0.0
+    if not 0.05 <= seconds <= 20:
+        raise UserError(
+            f"SILU_HEARTBEAT={word!r} is no number of seconds from 0.05 to 20.",
+            code="bad_config",
+            setting="SILU_HEARTBEAT",
+        )
+    return seconds
 
 
 def _log_to_stderr(env: Mapping[str, str]) -> None:

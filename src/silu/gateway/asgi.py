@@ -7,14 +7,14 @@ from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route, Router
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from silu.app import App
 from silu.gateway import http, static
 from silu.gateway.auth import Guard, Principal, RefusalError, content_policy
 from silu.gateway.dispatch import Operation, failure, json_response, parse, read_body, respond
 from silu.gateway.sse import stream_session
-from silu.gateway.ws import Sockets
+from silu.gateway.ws import HEARTBEAT_SECONDS, Sockets
 from silu.types.api import TokenPost
 
 _OPEN = frozenset({"/api/v1/health", "/api/v1/ready"})
@@ -36,10 +36,10 @@ _SAFE_HEADERS = (
 class Gateway:
     """Checks every request, then hands it to the socket, the routes or the static app."""
 
-    def __init__(self, app: App, guard: Guard) -> None:
+    def __init__(self, app: App, guard: Guard, *, heartbeat: float = HEARTBEAT_SECONDS) -> None:
         self._app = app
         self._guard = guard
-        self.sockets = Sockets(app)
+        self.sockets = Sockets(app, heartbeat=heartbeat)
         self._router = Router(routes=[_route(app, operation) for operation in http.OPERATIONS])
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -175,8 +175,3 @@ def _with_safe_headers(send: Send) -> Send:
         await send(message)
 
     return sender
-
-
-def build(app: App, guard: Guard) -> ASGIApp:
-    """The whole gateway as one ASGI application."""
-    return Gateway(app, guard)

@@ -55,7 +55,8 @@ async def _sessions(app: App, call: Call) -> api.SessionList:
 
 
 async def _create_session(app: App, call: Call) -> api.SessionView:
-    return await app.create_session(call.body)
+    # A web page may only name allowed folders; whoever has the token may name any (`silu ask`).
+    return await app.create_session(call.body, any_folder=call.principal.via == "bearer")
 
 
 async def _session(app: App, call: Call) -> api.SessionView:

@@ -17,6 +17,7 @@ from silu.types.errors import UserError
 from silu.types.frames import COMMANDS, AckFrame, ClientFrame, ErrorFrame, HeartbeatFrame
 
 HEARTBEAT_SECONDS = 15.0
+"""At most 20: proxies cut what is silent for longer, and a page shows how long it has waited."""
 
 _GOING_AWAY = 1001
 
@@ -24,7 +25,7 @@ _GOING_AWAY = 1001
 class Sockets:
     """All open connections; one task beats the heart of every one while runs are on."""
 
-    def __init__(self, app: App, *, heartbeat: float = HEARTBEAT_SECONDS) -> None:
+    def __init__(self, app: App, *, heartbeat: float) -> None:
         self._app = app
         self._clients: set[HubClientApi] = set()
         self._heartbeat = heartbeat
@@ -103,7 +104,7 @@ class _Connection:
     async def _write(self) -> None:
         while frames := await self._client.take():
             for frame in frames:
-                await self._send({"type": "websocket.send", "text": frame.data.decode()})
+                await self._send({"type": "websocket.send", "text": frame.text})
         await self._send({"type": "websocket.close", "code": _GOING_AWAY, "reason": "stopping"})
 
     async def _read(self) -> None:
