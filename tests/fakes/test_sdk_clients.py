@@ -164,14 +164,17 @@ async def test_omitted_thinking_arrives_empty_and_signed() -> None:
 
 async def test_redacted_thinking_arrives_as_data() -> None:
     fake = fakes.FakeAnthropic(play(answer(Think("secret", redacted=True), "seen")))
-    async with fakes.serve(fake) as url, anthropic_client(url) as client:
-        async with client.messages.stream(
+    async with (
+        fakes.serve(fake) as url,
+        anthropic_client(url) as client,
+        client.messages.stream(
             model="claude-sonnet-4-6",
             max_tokens=4096,
             messages=[{"role": "user", "content": "hi"}],
             thinking={"type": "adaptive"},
-        ) as stream:
-            message = await stream.get_final_message()
+        ) as stream,
+    ):
+        message = await stream.get_final_message()
     assert [block.type for block in message.content] == ["redacted_thinking", "text"]
 
 

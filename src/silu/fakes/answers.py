@@ -78,7 +78,8 @@ def _chat_whole(body: dict[str, Any]) -> Told:
         choice = obj(item) or {}
         _chat_piece(told, obj(choice.get("message")) or {})
         told.finish = choice.get("finish_reason") or told.finish
-    told.complete = told.finish is not None
+    # A whole document is complete by itself; some hosts leave its finish_reason empty.
+    told.complete = bool(body.get("choices")) and not told.error
     return told
 
 

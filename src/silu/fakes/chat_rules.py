@@ -25,13 +25,15 @@ class ProblemError(Exception):
 
 
 class ChatSchema(msgspec.Struct, frozen=True, kw_only=True):
-    """What one server takes. A field set of `None` means: unknown ones are shrugged at."""
+    """What one server takes. A field set of `None` means: unknown ones are shrugged at. `loose`
+    servers also take empty arrays, a result without an id and a choice they do not know."""
 
     roles: tuple[str, ...] = ("system", "developer", "user", "assistant", "tool")
     fields: frozenset[str] | None = None
     message_fields: frozenset[str] | None = None
     id_limit: int | None = 40
     array_content: bool = True
+    loose: bool = False
     images: bool = True
 
 
@@ -60,9 +62,11 @@ def check_chat(body: dict[str, Any], schema: ChatSchema) -> list[dict[str, Any]]
         detail = "Invalid 'messages': empty array. Expected an array with minimum length 1."
         raise ProblemError("empty", "messages", detail)
     checked = [_check_message(m, f"messages[{i}]", schema) for i, m in enumerate(messages)]
-    _check_pairs(checked)
-    _check_tools(body)
-    _check_choice(body)
+    if not schema.loose:
+        _check_pairs(checked)
+        _check_choice(body)
+    if body.get("tools") or not schema.loose:
+        _check_tools(body)
     _check_stream(body)
     _check_numbers(body)
     return checked
@@ -104,7 +108,7 @@ def _check_message(value: object, where: str, schema: ChatSchema) -> dict[str, A
     _check_content(message, role, where, schema)
     if "tool_calls" in message:
         _check_calls(message, role, where, schema)
-    if role == "tool" and not isinstance(message.get("tool_call_id"), str):
+    if role == "tool" and not (schema.loose or isinstance(message.get("tool_call_id"), str)):
         raise _missing(f"{where}.tool_call_id", message)
     return message
 
@@ -122,7 +126,7 @@ def _check_content(message: dict[str, Any], role: str, where: str, schema: ChatS
     parts = seq(content)
     if parts is None or not schema.array_content:
         raise _type(param, "a string", content)
-    if not parts:
+    if not parts and not schema.loose:
         detail = f"Invalid '{param}': empty array. Expected an array with minimum length 1."
         raise ProblemError("empty", param, detail)
     for i, part in enumerate(parts):

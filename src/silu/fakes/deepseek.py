@@ -24,12 +24,23 @@ from silu.types.events import ContinuityData
 from silu.types.usage import Usage
 from silu.wire.serve import ServeOptions
 
-# Which fillers stand in for a thought that never was; V4-pro was seen to refuse "" (§4.3).
-MODELS: dict[str, tuple[str, ...]] = {
-    "deepseek-flash": (" ", ""),
-    "deepseek-v4-flash": (" ", ""),
-    "deepseek-v4.1-flash": (" ", ""),
-    "deepseek-v4-pro": (" ",),
+
+class Model(msgspec.Struct, frozen=True):
+    """Which fillers stand in for a thought that never was; V4-pro was seen to refuse "" (§4.3).
+
+    `tools_ask`: thoughts are asked for as soon as the request carries tools, not only after a
+    first call. Reports say so; a recorded V4-flash conversation passed without.
+    """
+
+    fillers: tuple[str, ...] = (" ", "")
+    tools_ask: bool = False
+
+
+MODELS: dict[str, Model] = {
+    "deepseek-flash": Model(),
+    "deepseek-v4-flash": Model(),
+    "deepseek-v4.1-flash": Model(),
+    "deepseek-v4-pro": Model(fillers=(" ",), tools_ask=True),
 }
 # The server knows these words and maps them to low, high and max.
 EFFORTS = ("minimal", "low", "medium", "high", "xhigh", "max", "ultra")
@@ -51,7 +62,8 @@ def deepseek_error(
 
 class FakeDeepSeek(FakeVendor):
     """See the module's text. The chat endpoint is at `/chat/completions` (also under `/v1`), the
-    Anthropic one at `/anthropic/v1/messages`. `context` replaces the window, to try overflows."""
+    Anthropic one at `/anthropic/v1/messages`. `context` replaces the window, to try overflows.
+    With `strangers` the thoughts of messages it never sent are taken at their word."""
 
     name = "ds"
 
@@ -62,8 +74,10 @@ class FakeDeepSeek(FakeVendor):
         key: str = "test-key",
         rate: float | None = None,
         context: int = CONTEXT,
+        strangers: bool = False,
     ) -> None:
         super().__init__(script, key=key, rate=rate)
+        self.strangers = strangers
         self.context = context
         self.memory = Memory()
 
@@ -117,6 +131,11 @@ class FakeDeepSeek(FakeVendor):
             message = f"Authentication Fails, Your api key: ****{given[-4:]} is invalid"
             raise RefusalError(401, deepseek_error(message, kind="authentication_error"))
 
+    def _verdict(
+        self, model: Model, given: str | None, sent: list[Sent], *, needed: bool
+    ) -> str | None:
+        return verdict(given, sent, needed=needed, fillers=model.fillers, strangers=self.strangers)
+
     # -- chat ------------------------------------------------------------------------------
 
     def check_chat(self, body: dict[str, Any]) -> Asked:
@@ -156,7 +175,8 @@ class FakeDeepSeek(FakeVendor):
     def _check_echo(
         self, body: dict[str, Any], messages: list[dict[str, Any]], *, thinking: bool
     ) -> None:
-        needed = thinking and bool(body.get("tools"))
+        model = MODELS[body["model"]]
+        needed = thinking and model.tools_ask and bool(body.get("tools"))
         for i, message in enumerate(messages):
             if message["role"] != "assistant":
                 continue
@@ -169,7 +189,9 @@ class FakeDeepSeek(FakeVendor):
             ids = chat_ids(message)
             text = text_of(message.get("content"))
             sent = self.memory.find(ids=ids, text=text, model=body["model"])
-            wrong = verdict(given, sent, needed=needed, fillers=MODELS[body["model"]])
+            wrong = verdict(
+                given, sent, needed=needed, fillers=model.fillers, strangers=self.strangers
+            )
             if wrong:
                 raise RefusalError(400, deepseek_error(MISSING_ECHO), why=f"messages[{i}]: {wrong}")
 
@@ -199,7 +221,8 @@ class FakeDeepSeek(FakeVendor):
     def _check_blocks(
         self, body: dict[str, Any], messages: list[dict[str, Any]], *, thinking: bool
     ) -> None:
-        needed = thinking and bool(body.get("tools"))
+        model = MODELS[body["model"]]
+        needed = thinking and model.tools_ask and bool(body.get("tools"))
         for i, message in enumerate(messages):
             if message["role"] != "assistant":
                 continue
@@ -209,7 +232,9 @@ class FakeDeepSeek(FakeVendor):
             needed = needed or (thinking and bool(ids))
             sent = self.memory.find(ids=ids, text=text_of(blocks), model=body["model"])
             given = "".join(thoughts) if thoughts else None
-            wrong = verdict(given, sent, needed=needed, fillers=MODELS[body["model"]])
+            wrong = verdict(
+                given, sent, needed=needed, fillers=model.fillers, strangers=self.strangers
+            )
             if wrong:
                 raise _messages_refusal(MISSING_BLOCK, why=f"messages.{i}: {wrong}")
 

@@ -21,20 +21,18 @@ class Memory:
     """Answers by their tool-call ids, and by their text where they have no calls."""
 
     def __init__(self) -> None:
-        self._by_id: dict[str, Sent] = {}
+        self._by_id: dict[str, list[Sent]] = {}
         self._by_text: dict[str, list[Sent]] = {}
 
     def keep(self, sent: Sent, *, ids: list[str], text: str) -> None:
         for id_ in ids:
-            self._by_id[id_] = sent
+            self._by_id.setdefault(id_, []).append(sent)
         if not ids:
             self._by_text.setdefault(text, []).append(sent)
 
     def find(self, *, ids: list[str], text: str, model: str) -> list[Sent]:
         """The answers of `model` that this message can be; none where it is foreign."""
-        found = [self._by_id[id_] for id_ in ids[:1] if id_ in self._by_id]
-        if not ids:
-            found = self._by_text.get(text, [])
+        found = self._by_id.get(ids[0], []) if ids else self._by_text.get(text, [])
         return [sent for sent in found if sent.model == model]
 
 
@@ -45,19 +43,24 @@ def chat_ids(message: dict[str, Any]) -> list[str]:
 
 
 def verdict(
-    given: str | None, sent: list[Sent], *, needed: bool, fillers: tuple[str, ...]
+    given: str | None,
+    sent: list[Sent],
+    *,
+    needed: bool,
+    fillers: tuple[str, ...],
+    strangers: bool = False,
 ) -> str | None:
     """Our sentence on a missing or wrong echo, or `None` where it is right.
 
     `given` is what stands in the message. A message the fake never sent may carry a filler and
-    nothing else.
+    nothing else, unless `strangers` are taken at their word.
     """
     thoughts = [s.thought for s in sent if s.thought is not None]
     if given is None:
         return "the thinking of this message is missing" if needed else None
     if thoughts:
         return None if given in thoughts else "the thinking is not the one that was sent"
-    if given in fillers:
+    if given in fillers or (strangers and not sent and given):
         return None
     if given in ("", " "):
         return f"the filler {given!r} is refused here"

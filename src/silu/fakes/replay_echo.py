@@ -48,7 +48,7 @@ def check_chat_echo(message: dict[str, Any], echo: Echo) -> None:
     for name, value in sealed.items():
         if name not in told.opaque:
             raise EchoError(f"`{name}` was never sent in this message", at=name)
-        if _plain(value) != _plain(told.opaque[name]):
+        if not _same(value, told.opaque[name]):
             raise EchoError(f"`{name}` is not what was sent", at=name)
     if not given and not sealed and _expected(echo):
         names = " or ".join(f"`{name}`" for name in [*told.opaque, *told.fields])
@@ -138,11 +138,17 @@ def check_never_as_text(body: dict[str, Any], told: list[Told]) -> None:
                 raise EchoError("thinking of an earlier answer came back as plain text")
 
 
-def _plain(value: Any) -> Any:
-    """Opaque values to compare: fields that are `null` may be left out."""
-    if (items := seq(value)) is not None:
-        return [_plain(item) for item in items]
-    owner = obj(value)
-    if owner is None:
-        return value
-    return {key: _plain(item) for key, item in owner.items() if item is not None}
+_OPAQUE = ("type", "text", "summary", "data", "signature")
+
+
+def _same(given: Any, sent: Any) -> bool:
+    """Opaque values as they came. Labels beside the data may be left out, never changed."""
+    new, old = seq(given), seq(sent)
+    if new is None or old is None:
+        return given == sent
+    pairs = [(obj(a) or {}, obj(b) or {}) for a, b in zip(new, old, strict=False)]
+    return len(new) == len(old) and all(
+        all(a.get(name) == b.get(name) for name in _OPAQUE)
+        and all(value is None or value == b.get(name) for name, value in a.items())
+        for a, b in pairs
+    )
