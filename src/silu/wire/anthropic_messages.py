@@ -362,7 +362,7 @@ class AnthropicDecoder(BaseDecoder):
             self._stop(index)
         if message.stop_reason:
             self._stopped(message.stop_reason, message.stop_details)
-        if not self._failed:
+        if not self._over:
             self._message_stop()
 
     def _tail(self, reason: FinishReason | None) -> None:

@@ -36,7 +36,8 @@ class Framing(Protocol):
 class BaseDecoder(ABC):
     """A dialect implements `_payload`, `_whole` and `_tail`; see `Decoder` for the contract.
 
-    `_finish_reason`, once set, is told by `_finalise` when nothing more of value can come.
+    `_finish`, once set, is told by `_finalise` when nothing more of value can come; `_over` means
+    that nothing is read any more.
     """
 
     _dialect = ""
@@ -61,12 +62,12 @@ class BaseDecoder(ABC):
         self._body: list[bytes] = []
         self._finish: Finish | None = None
         self._finished = False
-        self._failed = False
+        self._over = False
         self._ignore = False
 
     @property
     def ended(self) -> bool:
-        return self._finished or self._failed
+        return self._finished or self._over
 
     def feed(self, data: bytes) -> list[StreamEvent]:
         out: list[StreamEvent] = []
@@ -74,7 +75,7 @@ class BaseDecoder(ABC):
         if self._events:
             self._read(self._framing.feed(data))
             return out
-        if self._failed:
+        if self._over:
             return out
         self._body.append(data)
         if self._sniffing:
@@ -86,19 +87,19 @@ class BaseDecoder(ABC):
     def close(self) -> list[StreamEvent]:
         out: list[StreamEvent] = []
         self._writer.out = out
-        if self._failed:
+        if self._over:
             return out
         if self._events:
             self._read(self._framing.close())
         else:
             self._close_whole(b"".join(self._body))
             self._body.clear()
-        if not self._failed and not self._finished:
+        if not self._over and not self._finished:
             if self._finish is not None:
                 self._finalise()
             else:
                 self._fail(cut())
-        self._failed = True
+        self._over = True
         return out
 
     # -- for the dialects
@@ -123,7 +124,7 @@ class BaseDecoder(ABC):
 
     def _finalise(self) -> None:
         """The answer is complete: close the blocks and say so, once."""
-        if self._finished or self._failed:
+        if self._finished or self._over:
             return
         if self._finish is None:
             self._fail(cut())
@@ -134,11 +135,11 @@ class BaseDecoder(ABC):
 
     def _fail(self, failure: Failure) -> None:
         """The answer failed: blocks are closed, nothing comes after."""
-        if self._failed:
+        if self._over:
             return
         if not self._finished:
             self._tail(None)
-        self._failed = True
+        self._over = True
         self._emit(VendorFailure(failure))
 
     # -- events
@@ -162,13 +163,13 @@ class BaseDecoder(ABC):
 
     def _read(self, payloads: list[Payload]) -> None:
         for name, data in payloads:
-            if self._failed:
+            if self._over:
                 return
             try:
                 self._payload(name, data)
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
                 self._unreadable(data, error)
-        if self._framing.comments and not self._failed:
+        if self._framing.comments and not self._over:
             for _ in range(self._framing.comments):
                 self._emit(Keepalive())
             self._framing.comments = 0
@@ -178,7 +179,7 @@ class BaseDecoder(ABC):
 
     def _unreadable(self, data: bytes, error: Exception) -> None:
         if self._finished:
-            self._failed = True
+            self._over = True
         elif "truncated" in str(error) or isinstance(error, UnicodeDecodeError):
             self._fail(cut("the stream broke off within a piece of data"))
         elif data.lstrip()[:1] == b"<":
@@ -197,7 +198,7 @@ class BaseDecoder(ABC):
         elif not self._looks_whole(text) and self._looks_framed(text):
             self._events = True
             self._read(self._framing.feed(body))
-            self._read(self._framing.close() if not self._failed else [])
+            self._read(self._framing.close() if not self._over else [])
         else:
             self._read_whole(text)
 

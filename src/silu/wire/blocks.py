@@ -166,8 +166,7 @@ class BlockWriter:
             self._kind = _TEXT
             self.said = True
             if self._lead:
-                self._keep_marks([(0, self._lead)])
-                self._lead = ""
+                self._keep_marks([])
         if text:
             self.out.append(TextDelta(self._open, text))
 

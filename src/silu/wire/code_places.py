@@ -33,7 +33,7 @@ class CodePlaces:
 
     def _whole(self, line: str) -> None:
         body = line.lstrip(" ")
-        if len(line) - len(body) > 3 and not self._fence:
+        if len(line) - len(body) > 3:
             return
         mark = body[:1]
         if mark not in ("`", "~"):

@@ -112,7 +112,8 @@ def _words(found: object) -> Words:
         vendor_type=_word(inner, "type", "status", "__type"),
         code=_word(inner, "code", "status_code"),
         param=_word(inner, "param"),
-        request_id=_word(outer, "request_id", "requestId"),
+        request_id=_word(outer, "request_id", "requestId")
+        or _word(inner, "request_id", "requestId"),
         retry_after=_retry_after(inner),
         hay=_flat(inner, 0),
     )
@@ -203,6 +204,8 @@ def _json_start(text: str) -> object | None:
         return None
     try:
         return msgspec.json.decode(text)
+    except RecursionError:
+        return None
     except msgspec.DecodeError:
         pass
     import json  # only here: raw_decode stops after the first value

@@ -90,7 +90,7 @@ class OpenAIChatDecoder(BaseDecoder):
     def _payload(self, name: bytes, data: bytes) -> None:
         if data == b"[DONE]":
             self._finalise()
-            self._failed = self._finished
+            self._over = True
             return
         try:
             chunk = read_chunk(data)
@@ -102,7 +102,7 @@ class OpenAIChatDecoder(BaseDecoder):
             raise
         if not self._served or chunk.error is not None or name == b"error":
             self._unusual(chunk, name, data)
-            if self._failed:
+            if self._over:
                 return
         choices = chunk.choices
         if choices:
@@ -118,7 +118,7 @@ class OpenAIChatDecoder(BaseDecoder):
     def _whole(self, body: bytes) -> None:
         self._whole_answer = True
         self._payload(b"", body)
-        if not self._failed and self._finish is None:
+        if not self._over and self._finish is None:
             if self._writer.said or self._writer.thought:
                 self._set_finish("unknown", None)
             else:

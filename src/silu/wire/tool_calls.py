@@ -135,6 +135,5 @@ class ToolCalls:
             self._open(call)
 
     def _open(self, call: _Call) -> None:
-        if not call.id:
-            call.id = made_id(self.seed, self._calls.index(call))
-        call.block = self._writer.call(call.id, call.name, "".join(call.args))
+        call_id = call.id or made_id(self.seed, self._calls.index(call))
+        call.block = self._writer.call(call_id, call.name, "".join(call.args))
