@@ -167,17 +167,16 @@ class Flusher:
         self._flight = self.store.write(lambda tx: _put_all(tx, batch), patient=True)
         self._flight.add_done_callback(lambda done: self._landed(done, batch))
 
-    def _landed(
-        self, done: "asyncio.Future[list[tuple[RunSink, BaseException]]]", batch: _Batch
-    ) -> None:
+    def _landed(self, done: "asyncio.Future[_Failed]", batch: _Batch) -> None:
         self._flight = None
         if done.cancelled():
             return
-        error = done.exception()
-        failed = [(sink, error) for sink, _ in batch] if error else done.result()
+        if (error := done.exception()) is not None:
+            failed: _Failed = [(sink, error) for sink, _ in batch]
+        else:
+            failed = done.result()
         for sink, why in failed:
-            if why is not None:
-                sink.fail(why)
+            sink.fail(why)
         if self._waiting:
             loop = asyncio.get_running_loop()
             left = self._every - (time.monotonic() - self._flight_since)

@@ -136,7 +136,8 @@ class LocalEngine:
             return False
         active = self._active.get(session_id)
         if active is None or active.ref.run_id != found or active.task is None:
-            return await self._cancel_parked(session_id, found)
+            await self._cancel_parked(session_id, found)
+            return True
         active.control.cancel()
         await asyncio.wait({active.task}, timeout=_CANCEL_PATIENCE)
         if not active.task.done():
@@ -438,12 +439,12 @@ class LocalEngine:
         if begun is not None:
             self._spawn(begun)
 
-    async def _cancel_parked(self, session_id: str, run_id: str) -> bool:
-        done = await self._store.write(lambda tx: ops.cancel_parked(tx, run_id))
-        if (over := self._over.pop(run_id, None)) is not None:
-            over.set()
-        await self._next(session_id)
-        return done
+    async def _cancel_parked(self, session_id: str, run_id: str) -> None:
+        """End a run no coroutine works on; nothing happens to one that is over."""
+        if await self._store.write(lambda tx: ops.cancel_parked(tx, run_id)):
+            if (over := self._over.pop(run_id, None)) is not None:
+                over.set()
+            await self._next(session_id)
 
     async def _wait_is_over(self, wait_id: str) -> bool:
         return await self._store.read(lambda tx: runs.wait_is_over(tx, wait_id))
