@@ -159,7 +159,8 @@ class Replay:
         try:
             messages = check_chat(body, ChatSchema(id_limit=None, loose=known.vendor in LOOSE))
         except ProblemError as problem:
-            raise RefusalError(400, openai_error(problem.detail, param=problem.param)) from problem
+            error = openai_error(problem.detail, param=problem.param)
+            raise RefusalError(400, error, why=problem.detail) from problem
         last_user = max((i for i, m in enumerate(messages) if m["role"] == "user"), default=-1)
         for i, number in past:
             echo = self._echo(number, body, open_loop=i > last_user, thinking=_chat_thinks(body))
@@ -169,7 +170,8 @@ class Replay:
                 check_chat_echo(messages[i], echo)
             except EchoError as wrong:
                 message = f"messages[{i}]: {wrong}"
-                raise RefusalError(400, openai_error(message, param=wrong.at or None)) from wrong
+                error = openai_error(message, param=wrong.at or None)
+                raise RefusalError(400, error, why=message) from wrong
         self._check_text(body)
         if known.vendor == "deepseek":
             stand_in = known.model if known.model in DEEPSEEKS else "deepseek-v4-flash"

@@ -80,5 +80,5 @@ def encode_events(
 def encode_error(dialect: str, failure: Failure) -> tuple[int, bytes]:
     """HTTP status and JSON body of a request that failed before its answer began."""
     if dialect == "anthropic-messages":
-        return status_of(failure), dump(messages_error(failure))
+        return status_of(failure, dialect), dump(messages_error(failure))
     return status_of(failure), dump(chat_error(failure))

@@ -51,8 +51,10 @@ def messages_error(failure: Failure, request_id: str | None = None) -> dict[str,
     }
 
 
-def status_of(failure: Failure) -> int:
-    """The HTTP status of an answer that failed before it began (529: Anthropic's overload)."""
+def status_of(failure: Failure, dialect: str = "openai-chat") -> int:
+    """The HTTP status of a request that failed before its answer began."""
+    if failure.kind == "overloaded" and dialect == "anthropic-messages":
+        return 529
     return _KINDS[failure.kind][0]
 
 

@@ -248,7 +248,7 @@ class MessagesWhole:
     def close(self) -> bytes:
         built, options = self._builder, self._options
         if built.failure is not None:
-            self.status = status_of(built.failure)
+            self.status = status_of(built.failure, "anthropic-messages")
             return dump(messages_error(built.failure))
         message = built.message()
         kept = {c.part: c for c in message.continuity if options.opaque and c.part is not None}
