@@ -161,8 +161,14 @@ class Settings:
 
     def secrets(self) -> list[Secret]:
         """Every secret this process knows of."""
-        trial = [self._trial[1]] if self._trial is not None and self._trial[1] else []
-        return [*self.env.secrets(), *self.keys.all(), *trial]
+        found = [*self.env.secrets(), *self.keys.all()]
+        for endpoint in self.endpoints.all().values():
+            # A person may keep a key in a variable that is not named like one.
+            if endpoint.key_env and (secret := self.env.secret(endpoint.key_env)):
+                found.append(secret)
+        if self._trial is not None and self._trial[1]:
+            found.append(self._trial[1])
+        return found
 
     def __repr__(self) -> str:
         return f"Settings(config={self.paths.config})"

@@ -14,7 +14,8 @@ def explain(failure: Failure, prepared: Prepared, settings: Settings) -> Failure
     """A failure as a person reads it: where it happened, which setting, no secrets."""
     profile = prepared.profile
     message, setting, kind = failure.message, failure.setting, failure.kind
-    if failure.status == 404 and "model" not in message.split(":", 1)[-1].lower():
+    said = message.removesuffix("Choose another model.").partition(":")[2]
+    if failure.status == 404 and "model" not in said.lower():
         # A path nobody serves, not a model nobody knows.
         kind, setting = "not_an_api", "base_url"
         message = (

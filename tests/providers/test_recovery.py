@@ -1,0 +1,317 @@
+"""Refusals that can be mended (vendors.md §19): each class once, learned, told, forgettable."""
+
+import pytest
+
+from silu.providers.learned import FileLearned, MemoryLearned
+from silu.types.calls import CallEnd, CallRequest, CallStart, LearnedFact, Refused
+from silu.types.levels import Level
+from silu.types.parts import Message, TextPart, ToolCallPart, ToolResultPart, text_of
+from tests.providers.server import Server, chat, claude_refusal, messages, refusal
+
+pytestmark = pytest.mark.anyio
+
+
+def say(text="hi"):
+    return Message(role="user", id="u", parts=[TextPart(text=text, id="t")])
+
+
+async def mended(house, first, *, ref, like, good=None, request=None, answers=()):
+    """One refusal, then a good answer: (events, bodies, learned facts)."""
+    learned = MemoryLearned()
+    good = good or (messages() if like == "anthropic" else chat())
+    async with Server(first, *answers, good) as server:
+        house.connect("v", server.url, like=like)
+        client = house.client(learned=learned)
+        asked = request or CallRequest(model=f"v/{ref}", messages=[say()], level=Level.HIGH)
+        events = [event async for event in client.stream(asked)]
+        bodies = [seen.json for seen in server.seen]
+        assert len({seen.body for seen in server.seen}) == len(server.seen), "a body was resent"
+    return events, bodies, {fact.fact: fact.value for fact in learned.all()}
+
+
+async def test_an_unsupported_effort_teaches_the_list_and_the_nearest_is_sent(house):
+    said = refusal(
+        "Unsupported value: 'max' is not supported with this model. "
+        "Supported values are: 'none', 'low', 'medium', and 'high'.",
+        param="reasoning_effort",
+        code="unsupported_value",
+    )
+    request = CallRequest(model="v/thing", messages=[say()], level=Level.MAX)
+    events, bodies, learned = await mended(
+        house, said, ref="thing", like="llamacpp", request=request
+    )
+    assert [body["reasoning_effort"] for body in bodies] == ["max", "high"]
+    assert learned == {"levels": ["none", "low", "medium", "high"]}
+    facts = [event.learned for event in events if isinstance(event, LearnedFact)]
+    assert facts[0].fact == "levels" and "Supported values" in facts[0].evidence
+    assert text_of(events[-1].message) == "hello"
+
+
+async def test_a_model_that_does_not_think_is_asked_once_more_without_the_field(house):
+    said = refusal('"thing" does not support thinking')
+    events, bodies, learned = await mended(house, said, ref="thing", like="ollama")
+    assert [("reasoning_effort" in body) for body in bodies] == [True, False]
+    assert learned == {"no_thinking": "model"}
+    assert events[-1].failure is None
+
+
+async def test_what_was_learned_spares_the_next_call_the_refusal_until_it_is_forgotten(house):
+    said = refusal('"thing" does not support thinking')
+    store = MemoryLearned()
+    async with Server(said, chat(), chat(), said, chat()) as server:
+        house.connect("v", server.url, like="ollama")
+        client = house.client(learned=store)
+        request = CallRequest(model="v/thing", messages=[say()], level=Level.HIGH)
+        await client.complete(request)
+        assert client.model("v/thing").capability.thinking == "unsupported"
+        assert client.model("v/thing").capability.sources["thinking"] == "learned"
+        await client.complete(request)
+        assert len(server.seen) == 3
+        assert store.forget(server.url + "/v1", "thing") == 1
+        await client.complete(request)
+        assert len(server.seen) == 5
+
+
+async def test_a_server_that_does_not_know_the_field_leaves_the_level_to_its_default(house):
+    said = refusal("Unknown parameter: 'reasoning_effort'.", code="unknown_parameter")
+    request = CallRequest(model="v/thing", messages=[say()], level=Level.HIGH)
+    events, bodies, learned = await mended(
+        house, said, ref="thing", like="openai-compatible", request=request
+    )
+    assert learned == {"no_thinking": "field"} and "reasoning_effort" not in bodies[1]
+    starts = [event for event in events if isinstance(event, CallStart)]
+    assert starts[1].resolution.effective == "unset" and starts[1].resolution.notes
+
+
+async def test_a_newer_claude_that_refuses_budgets_gets_adaptive(house):
+    said = claude_refusal(
+        '"thinking.type.enabled" is not supported for this model. '
+        'Use "thinking.type.adaptive" and "output_config.effort"'
+    )
+    _, bodies, learned = await mended(house, said, ref="claude-opus-4-5", like="anthropic")
+    assert bodies[0]["thinking"]["type"] == "enabled"
+    assert bodies[1]["thinking"]["type"] == "adaptive"
+    assert bodies[1]["output_config"] == {"effort": "high"}
+    assert learned == {"adaptive_only": True}
+
+
+async def test_a_model_that_cannot_be_switched_off_gets_its_lowest_level(house):
+    said = refusal(
+        "This model always engages in thinking and cannot be disabled; "
+        "please use low, high, or max",
+        code="1210",
+    )
+    request = CallRequest(model="v/deepseek-v4-flash", messages=[say()], level=Level.OFF)
+    _, bodies, learned = await mended(
+        house, said, ref="deepseek-v4-flash", like="deepseek", request=request
+    )
+    assert bodies[0]["thinking"] == {"type": "disabled"}
+    assert bodies[1]["reasoning_effort"] == "low"
+    assert learned == {"forced": True, "levels": ["low", "high", "max"]}
+
+
+async def test_a_budget_out_of_range_is_clamped_to_what_the_refusal_names(house):
+    said = claude_refusal("thinking.budget_tokens must be less than or equal to 6000")
+    _, bodies, learned = await mended(house, said, ref="claude-opus-4-5", like="anthropic")
+    assert [body["thinking"]["budget_tokens"] for body in bodies] == [16000, 6000]
+    assert learned == {"budget_max": 6000}
+
+
+async def test_an_output_limit_above_the_models_own_is_lowered(house):
+    said = claude_refusal(
+        "max_tokens: 20096 > 8192, which is the maximum allowed number of output tokens"
+    )
+    _, bodies, learned = await mended(house, said, ref="claude-opus-4-5", like="anthropic")
+    assert bodies[1]["max_tokens"] == 8192 > bodies[1]["thinking"]["budget_tokens"]
+    assert learned == {"max_output": 8192}
+
+
+async def test_a_refused_temperature_is_left_out(house):
+    said = refusal("invalid temperature: only 1 is allowed for this model")
+    request = CallRequest(model="v/thing", messages=[say()], temperature=0.2, top_p=0.5)
+    events, bodies, learned = await mended(
+        house, said, ref="thing", like="openai-compatible", request=request
+    )
+    assert "temperature" in bodies[0] and not {"temperature", "top_p"} & set(bodies[1])
+    assert learned == {"no_sampling": True}
+    second = [event for event in events if isinstance(event, CallStart)][1]
+    assert "temperature" in second.resolution.notes[-1]
+
+
+async def test_a_refused_tool_choice_becomes_auto(house):
+    from silu.types.calls import ToolSpec
+
+    tools = [ToolSpec(name="f", description="d", parameters={"type": "object"})]
+    said = refusal("Thinking mode does not support this tool_choice", param="tool_choice")
+    request = CallRequest(
+        model="v/thing", messages=[say()], tools=tools, tool_choice="required", level=Level.HIGH
+    )
+    _, bodies, learned = await mended(
+        house, said, ref="thing", like="openai-compatible", request=request
+    )
+    assert bodies[0]["tool_choice"] == "required" and bodies[1].get("tool_choice", "auto") == "auto"
+    assert learned == {"tool_choice": "thinking"}
+
+
+async def test_a_model_that_only_streams_is_streamed_and_collected(house):
+    said = refusal("parameter.enable_thinking must be set to false for non-streaming calls")
+    request = CallRequest(model="v/thing", messages=[say()], stream=False)
+    events, bodies, learned = await mended(
+        house, said, ref="thing", like="openai-compatible", request=request
+    )
+    assert [body["stream"] for body in bodies] == [False, True]
+    assert text_of(events[-1].message) == "hello" and learned == {"stream_only": True}
+
+
+def tool_turn():
+    return [
+        Message(role="assistant", id="a", parts=[
+            ToolCallPart(call_id="c1", name="f", arguments="{}", id="p")]),
+        Message(role="tool", id="r", parts=[
+            ToolResultPart(call_id="c1", status="ok", shown="done", id="q")]),
+    ]  # fmt: skip
+
+
+async def test_a_missing_echo_is_filled_with_a_blank_then_with_nothing(house):
+    said = refusal(
+        "Param Incorrect",
+        param="The reasoning_content in the thinking mode must be passed back to the API.",
+    )
+    request = CallRequest(model="v/thing", messages=[say(), *tool_turn()])
+    _, bodies, learned = await mended(
+        house, said, ref="thing", like="openai-compatible", request=request, answers=[said]
+    )
+    echoes = [body["messages"][1].get("reasoning_content") for body in bodies]
+    assert echoes == [None, " ", ""] and learned == {"filler": ""}
+
+
+async def test_a_host_that_takes_no_thinking_in_the_history_gets_none(house):
+    said = refusal("messages.1: property 'reasoning_content' is unsupported", status=422)
+    store = MemoryLearned()
+    async with Server(chat(thought="hm"), said, chat()) as server:
+        house.connect("v", server.url)
+        client = house.client(learned=store)
+        first = await client.complete(CallRequest(model="v/thing", messages=[say()]))
+        history = [say(), first.message, say("more")]
+        end = await client.complete(CallRequest(model="v/thing", messages=history))
+    assert end.failure is None
+    assert "reasoning_content" in server.seen[1].json["messages"][1]
+    assert "reasoning_content" not in server.seen[2].json["messages"][1]
+    assert [fact.fact for fact in store.all()] == ["no_echo"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "messages.1.content.0: Invalid `signature` in `thinking` block",
+        "messages.1.content.0: The block is bound to a different conversation. Remove the block",
+        "messages.1.content.0.thinking.signature: Field required",
+    ],
+)
+async def test_a_refused_signature_is_marked_and_the_same_turn_succeeds(house, words):
+    async with Server(messages("one", "MARKER"), claude_refusal(words), messages("two")) as server:
+        house.connect("v", server.url, like="anthropic")
+        client = house.client()
+        ref = "v/claude-opus-5"
+        first = await client.complete(CallRequest(model=ref, messages=[say()]))
+        first.message.id = "m1"
+        history = [say(), first.message, say("more")]
+        request = CallRequest(model=ref, messages=history)
+        events = [event async for event in client.stream(request)]
+        again = [event async for event in client.stream(request)]
+    assert b"MARKER" in server.seen[1].body and b"MARKER" not in server.seen[2].body
+    refused = [event for event in events if isinstance(event, Refused)]
+    assert [(r.message_id, r.endpoint) for r in refused] == [("m1", server.url)]
+    assert refused[0].part == first.message.parts[0].id
+    assert events[-1].failure is None and text_of(events[-1].message) == "two"
+    # The client writes nothing into the history it was given.
+    assert first.message.continuity[0].refused_by == []
+    assert isinstance(again[-1], CallEnd)
+
+
+async def test_a_budget_tool_loop_without_its_thought_is_asked_with_thinking_off(house):
+    async with Server(messages()) as server:
+        house.connect("v", server.url, like="anthropic")
+        request = CallRequest(
+            model="v/claude-opus-4-5", messages=[say(), *tool_turn()], level=Level.HIGH
+        )
+        events = [event async for event in house.client().stream(request)]
+    assert server.seen[0].json["thinking"] == {"type": "disabled"}
+    told = events[0].resolution
+    assert (told.requested, told.effective) == ("high", "off") and "elsewhere" in told.notes[-1]
+
+
+async def test_the_name_of_the_output_limit_is_learned(house):
+    said = refusal(
+        "Unsupported parameter: 'max_tokens' is not supported with this model. "
+        "Use 'max_completion_tokens' instead.",
+        param="max_tokens",
+        code="unsupported_parameter",
+    )
+    request = CallRequest(model="v/deepseek-v4-pro", messages=[say()], max_tokens=99)
+    _, bodies, learned = await mended(
+        house, said, ref="deepseek-v4-pro", like="deepseek", request=request
+    )
+    assert bodies[0]["max_tokens"] == 99 and bodies[1]["max_completion_tokens"] == 99
+    assert "max_tokens" not in bodies[1]
+    assert learned == {"max_tokens_field": "max_completion_tokens"}
+
+
+async def test_a_server_without_stream_options_is_asked_without(house):
+    said = refusal("Unrecognized request argument supplied: stream_options")
+    _, bodies, learned = await mended(house, said, ref="thing", like="openai-compatible")
+    assert "stream_options" in bodies[0] and "stream_options" not in bodies[1]
+    assert learned == {"no_usage_option": True}
+
+
+async def test_a_refusal_nobody_understands_is_not_tried_again(house):
+    async with Server(refusal("I am in a mood")) as server:
+        house.connect("v", server.url)
+        end = await house.client().complete(CallRequest(model="v/thing", messages=[say()]))
+    assert len(server.seen) == 1 and end.failure.kind == "bad_request"
+    assert "I am in a mood" in end.failure.message
+
+
+async def test_a_remedy_is_used_once_and_nothing_is_learned_from_one_that_did_not_help(house):
+    said = refusal('"thing" does not support thinking')
+    store = MemoryLearned()
+    async with Server(said) as server:
+        house.connect("v", server.url, like="ollama")
+        request = CallRequest(model="v/thing", messages=[say()], level=Level.HIGH)
+        end = await house.client(learned=store).complete(request)
+    assert len(server.seen) == 2 and end.failure is not None and store.all() == []
+
+
+async def test_a_remedy_that_changes_nothing_is_not_sent(house):
+    said = refusal("temperature is not supported")
+    async with Server(said) as server:
+        house.connect("v", server.url)
+        end = await house.client().complete(CallRequest(model="v/thing", messages=[say()]))
+    assert len(server.seen) == 1 and end.failure is not None
+
+
+async def test_a_too_long_conversation_is_told_and_left_to_the_caller(house):
+    async with Server(claude_refusal("prompt is too long: 210000 tokens > 200000")) as server:
+        house.connect("v", server.url, like="anthropic")
+        request = CallRequest(model="v/claude-opus-5", messages=[say()])
+        end = await house.client().complete(request)
+    assert len(server.seen) == 1 and end.failure.kind == "context_overflow"
+
+
+class TestFileLearned:
+    def test_facts_survive_the_process_and_are_forgotten_by_name(self, tmp_path):
+        from silu.types.capabilities import Learned
+
+        path = tmp_path / "data" / "learned.json"
+        fact = Learned(
+            endpoint="http://x", model="m", fact="forced", value=True, evidence="e", ts=1
+        )
+        first = FileLearned(path)
+        first.learn(fact)
+        first.learn(fact)
+        second = FileLearned(path)
+        assert second.of("http://x", "m") == [fact] and second.all() == [fact]
+        assert second.of("http://x", "other") == []
+        assert second.forget("http://x", "m", "levels") == 0
+        assert second.forget("http://x") == 1
+        assert first.all() == []
