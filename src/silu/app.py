@@ -131,6 +131,11 @@ class App:
             await self._own_folder(session.item.id)
         return await self.session(session.item.id)
 
+    async def require_session(self, session_id: str) -> None:
+        """`unknown_session` unless there is one of that id."""
+        if not await self.store.items({session_id}):
+            raise UserError("There is no such session.", code="unknown_session")
+
     async def session(self, session_id: str) -> api.SessionView:
         return await self._view(await self.store.session(session_id))
 

@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-import time
 from importlib import metadata
 from pathlib import Path
 
@@ -92,22 +91,3 @@ def test_the_wire_commands_read_their_own_arguments(tmp_path: Path) -> None:
     done = silu("wire", "--help", home=tmp_path)
     assert done.returncode == 0
     assert "decode" in done.stdout
-
-
-def test_a_silent_pipe_does_not_hold_the_question_for_ever(tmp_path: Path) -> None:
-    began = time.monotonic()
-    with subprocess.Popen(
-        [sys.executable, "-m", "silu", "ask", "-q", "Say hello"],
-        env=clean_env(tmp_path),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as asking:
-        assert asking.stdout is not None
-        assert asking.stderr is not None
-        answer = asking.stdout.read()
-        assert "use `-`" in asking.stderr.read()
-        assert asking.wait(60) == 0
-    assert answer.strip()
-    assert time.monotonic() - began < 55

@@ -12,7 +12,7 @@ import time
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import aiohttp
 from websockets.asyncio.client import ClientConnection, connect
@@ -103,6 +103,15 @@ def ended(workspace: Workspace) -> Any:
             workspace.kill()
 
 
+class Known(NamedTuple):
+    """A page's blocks: text, attempts by message, kinds, messages."""
+
+    blocks: dict[str, str]
+    attempts: dict[str, int]
+    kinds: dict[str, str]
+    owners: dict[str, str]
+
+
 class Client:
     """One socket. Keeps all frames and, like the page, the text of every block."""
 
@@ -112,6 +121,7 @@ class Client:
         self.blocks: dict[str, str] = {}
         self.attempts: dict[str, int] = {}
         self.kinds: dict[str, str] = {}
+        self.owners: dict[str, str] = {}
         self.numbers: dict[str, int] = {}
         self._ids = itertools.count(1)
         self._news = asyncio.Event()
@@ -139,10 +149,17 @@ class Client:
             self._delta(frame["data"])
 
     def _begin(self, block: Frame) -> None:
-        if block["attempt"] > self.attempts.get(block["block_id"], -1):
-            self.attempts[block["block_id"]] = block["attempt"]
-            self.kinds[block["block_id"]] = block["kind"]
-            self.blocks[block["block_id"]] = ""
+        block_id, message_id = block["block_id"], block["message_id"]
+        if block["attempt"] > self.attempts.get(message_id, -1):
+            # A new attempt at the step clears what earlier ones showed.
+            self.attempts[message_id] = block["attempt"]
+            for gone in [b for b, m in self.owners.items() if m == message_id]:
+                self.blocks.pop(gone, None)
+                del self.owners[gone]
+        if block_id not in self.owners:
+            self.owners[block_id] = message_id
+            self.kinds[block_id] = block["kind"]
+            self.blocks[block_id] = ""
 
     def _delta(self, data: Frame) -> None:
         self._begin(data)
@@ -169,6 +186,13 @@ class Client:
                 await asyncio.wait_for(self._news.wait(), min(left, 1))
             assert not self._reader.done() or check(), "the connection has closed"
         return found
+
+    def known(self) -> "Known":
+        """What a page would still have after its connection was lost."""
+        return Known(dict(self.blocks), dict(self.attempts), dict(self.kinds), dict(self.owners))
+
+    def remember(self, known: "Known") -> None:
+        self.blocks, self.attempts, self.kinds, self.owners = known
 
     async def ask(self, kind: str, session_id: str | None = None, **data: Any) -> Frame:
         """Send a command and give the answering frame."""

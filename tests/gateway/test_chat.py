@@ -86,11 +86,9 @@ async def test_a_reload_in_mid_thought_shows_everything_once_and_goes_on(
                 await fresh.ask("subscribe", session_id, since=0)
                 await fresh.until(lambda: len(fresh.text("thinking")) > 300)
             half = {key: len(text) for key, text in first.blocks.items()}
-            head = first.numbers[session_id]
+            head, known = first.numbers[session_id], first.known()
             async with client(workspace) as back:
-                back.blocks = dict(first.blocks)
-                back.kinds = dict(first.kinds)
-                back.attempts = dict(first.attempts)
+                back.remember(known)
                 await back.ask("subscribe", session_id, since=head, blocks=half)
                 await back.done(run_id)
                 assert back.text("thinking") == LONG_THOUGHT
@@ -235,11 +233,10 @@ async def test_a_killed_server_goes_on_with_the_session_when_it_is_started_again
             await page.until(lambda: len(page.text("thinking")) > 300)
             workspace.kill()
             seen = {key: len(text) for key, text in page.blocks.items()}
-            state = (dict(page.blocks), dict(page.kinds), dict(page.attempts))
-            head = page.numbers[session_id]
+            head, known = page.numbers[session_id], page.known()
         workspace.start()
         async with http(workspace) as web, client(workspace) as back:
-            back.blocks, back.kinds, back.attempts = state
+            back.remember(known)
             await back.ask("subscribe", session_id, since=head, blocks=seen)
             done = await back.done(run_id)
             assert done["status"] == "completed", done

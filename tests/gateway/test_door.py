@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import os
 import signal
 import socket
 import subprocess
@@ -15,6 +14,7 @@ import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
+from silu.types.frames import COMMANDS
 from tests.gateway.house import TOKEN, Workspace, clean_env, client, http
 
 pytestmark = pytest.mark.anyio
@@ -42,14 +42,13 @@ async def handshake(workspace: Workspace, **headers: str) -> int:
 async def cookie(workspace: Workspace) -> dict[str, str]:
     """A browser's way in: the token of the link, posted once, becomes a cookie."""
     origin = workspace.url.rstrip("/")
-    made = subprocess.run(
-        [sys.executable, "-m", "silu", "open", "--no-open"],
+    opening = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "silu", "open", "--no-open"),
         env=clean_env(workspace.home),
-        capture_output=True,
-        text=True,
-        check=True,
+        stdout=asyncio.subprocess.PIPE,
     )
-    token = made.stdout.strip().partition("#token=")[2]
+    link, _ = await opening.communicate()
+    token = link.decode().strip().partition("#token=")[2]
     async with (
         aiohttp.ClientSession() as session,
         session.post(
@@ -105,7 +104,16 @@ async def test_a_rebound_host_name_is_refused_everywhere(demo: Workspace) -> Non
     for path in ("", "api/v1/health", "api/v1/sessions", "v1/models"):
         status, _ = await status_of(f"{demo.url}{path}", **BEARER, Host="evil.example")
         assert status == 403, path
-    assert await handshake(demo, **BEARER, Host="evil.example") == 403
+    host, _, port = demo.host.partition(":")
+    with pytest.raises(InvalidStatus) as refusal:
+        await connect(
+            f"ws://evil.example:{port}/api/v1/ws",
+            host=host,
+            port=int(port),
+            additional_headers=BEARER,
+        )
+    assert refusal.value.response.status_code == 403
+    assert await handshake(demo, **BEARER, Host="evil.example") == 400
 
 
 async def test_the_page_carries_its_protections(demo: Workspace) -> None:
@@ -155,9 +163,13 @@ async def test_hostile_frames_are_answered_and_the_socket_lives(demo: Workspace)
         assert unknown["data"]["code"] == "unknown_type"
         wrong = await page.ask("send", "none", client_id="c")
         assert wrong["data"]["code"] == "bad_argument"
-        for kind in ("send", "cancel", "set_thinking_level"):
-            data = {"client_id": uuid.uuid4().hex, "text": "x", "level": "low"}
-            lost = await page.ask(kind, "no-such-session", **data)
+        fields = {
+            **{"text": "x", "level": "low", "model": "demo/thinker", "mode": "plan", "todos": []},
+            **{"message_id": "m", "approval_id": "a", "decision": "deny", "question_id": "q"},
+            **{"answer": "a", "plan_id": "p", "revision": 1},
+        }
+        for kind in [kind for kind in COMMANDS if kind not in ("ping",)]:
+            lost = await page.ask(kind, "no-such-session", client_id=uuid.uuid4().hex, **fields)
             assert lost["type"] == "error", kind
             assert lost["data"]["code"] == "unknown_session", kind
         nameless = await page.ask("send", client_id="c", text="x")
@@ -188,8 +200,27 @@ async def test_wrong_bodies_are_refused_in_one_sentence(demo: Workspace) -> None
             assert answer.status == 413
         async with session.get(f"{url}?limit=x") as answer:
             assert answer.status == 400
-        async with session.post(url, json={"workspace": "/etc"}) as answer:
-            assert answer.status == 400
+
+
+async def test_a_page_may_use_allowed_folders_only(demo: Workspace, tmp_path: Path) -> None:
+    headers = {**await cookie(demo), "Origin": demo.url.rstrip("/")}
+    (tmp_path / "allowed" / "inner").mkdir(parents=True)
+    (tmp_path / "allowed" / "way-out").symlink_to("/etc")
+    async with http(demo) as web, aiohttp.ClientSession(headers=headers) as page:
+        await web("PATCH", "/settings", {"workspace_roots": [str(tmp_path / "allowed")]})
+
+        async def wish(folder: str) -> tuple[int, str]:
+            async with page.post(f"{web.base}/sessions", json={"workspace": folder}) as answer:
+                return answer.status, await answer.text()
+
+        for folder in ("/etc", f"{tmp_path}/allowed/way-out", f"{tmp_path}/allowed/.."):
+            status, text = await wish(folder)
+            assert status == 400, text
+            assert "workspace_roots" in text
+        assert (await wish(f"{tmp_path}/allowed/none"))[0] == 400
+        assert (await wish(f"{tmp_path}/allowed/inner"))[0] == 201
+        own = await web("POST", "/sessions", {})
+        assert own["workspace"].startswith(str(demo.home))
 
 
 async def test_events_reach_a_client_without_a_websocket_and_resume_by_number(
@@ -295,6 +326,4 @@ async def test_keys_and_tokens_stand_in_no_answer_and_no_log(workspace: Workspac
     workspace.stop()
     assert TOKEN not in workspace.stderr()
     assert "secret-key" not in workspace.stderr()
-    for file in Path(workspace.home).glob("**/*"):
-        if file.is_file() and "secret" in file.name:
-            assert os.stat(file).st_mode & 0o077 == 0
+    assert (workspace.home / "gateway.secret").stat().st_mode & 0o077 == 0

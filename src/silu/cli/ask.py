@@ -19,7 +19,7 @@ from silu.types import api
 from silu.types.errors import UserError
 from silu.types.levels import parse_level
 
-SILENT_PIPE_SECONDS = 5.0
+SILENT_PIPE_SECONDS = 3.0
 
 STOP_SECONDS = 5.0
 """How long a stopped turn may take to say that it has ended."""

@@ -25,8 +25,8 @@ class Sink(Protocol):
 class Texts:
     """The text of each block as far as it has come, whatever way it came.
 
-    A delta repeats nothing that is known; a snapshot brings whole blocks; a higher attempt
-    begins a block anew.
+    A delta repeats nothing that is known; a snapshot brings whole blocks; a higher attempt at a
+    message takes back what lower ones showed of it.
     """
 
     def __init__(self) -> None:
@@ -34,19 +34,29 @@ class Texts:
         self.kinds: dict[str, str] = {}
         self._lengths: dict[str, int] = {}
         self._attempts: dict[str, int] = {}
+        self._messages: dict[str, str] = {}
 
     def new_text(self, block: Frame, text: str, offset: int) -> str:
         """What of `text` (at `offset` code points of its block) was not known yet."""
-        block_id, attempt = str(block["block_id"]), int(block["attempt"])
-        if attempt > self._attempts.get(block_id, -1):
-            self._attempts[block_id] = attempt
+        block_id = str(block["block_id"])
+        self._enter(str(block["message_id"]), int(block["attempt"]))
+        if block_id not in self.blocks:
+            self._messages[block_id] = str(block["message_id"])
+            self.kinds[block_id] = str(block["kind"])
             self.blocks[block_id] = []
             self._lengths[block_id] = 0
-            self.kinds[block_id] = str(block["kind"])
         fresh = text[max(0, self._lengths[block_id] - offset) :]
         self.blocks[block_id].append(fresh)
         self._lengths[block_id] += len(fresh)
         return fresh
+
+    def _enter(self, message_id: str, attempt: int) -> None:
+        if attempt <= self._attempts.get(message_id, -1):
+            return
+        self._attempts[message_id] = attempt
+        for block_id in [b for b, its in self._messages.items() if its == message_id]:
+            for table in (self.blocks, self.kinds, self._lengths, self._messages):
+                table.pop(block_id, None)
 
     def joined(self, kind: str) -> list[str]:
         return ["".join(self.blocks[key]) for key, its in self.kinds.items() if its == kind]

@@ -57,7 +57,7 @@ class Gateway:
         headers = Headers(scope=scope)
         path: str = scope["path"]
         try:
-            self._guard.check_host(headers)
+            self._check_host(headers)
             if not path.startswith(("/api/", "/v1/")):
                 response = _page(scope["method"], path, headers)
             elif path == _AUTH:
@@ -74,6 +74,13 @@ class Gateway:
         except RefusalError as exc:
             response = failure(exc)
         await response(scope, receive, send)
+
+    def _check_host(self, headers: Headers) -> None:
+        # Two values, and whoever stands behind us may read the other one.
+        for name in ("host", "origin", "authorization"):
+            if len(headers.getlist(name)) > 1:
+                raise RefusalError(400, "doubled_header", f"There are two `{name}` headers.")
+        self._guard.check_host(headers)
 
     def _admit(self, method: str, path: str, headers: Mapping[str, str]) -> Principal:
         self._guard.check_origin(method, headers, handshake=False)
@@ -120,7 +127,7 @@ class Gateway:
     async def _websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = Headers(scope=scope)
         try:
-            self._guard.check_host(headers)
+            self._check_host(headers)
             self._guard.check_origin("GET", headers, handshake=True)
             principal = self._guard.identify(headers)
         except RefusalError as exc:

@@ -29,7 +29,9 @@ async def run_command(
             client.unsubscribe_list()
             return {}
         case _:
-            return await _in_session(app, client, _needed(session_id), command)
+            known = _needed(session_id)
+            await app.require_session(known)
+            return await _in_session(app, client, known, command)
 
 
 async def _in_session(
