@@ -1,54 +1,18 @@
-"""A workspace on disk: store, hub and engine over a turn that a test writes itself."""
+"""A workspace for each test, and the databases of the store's tests."""
 
-import asyncio
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
 
-import msgspec
 import pytest
 
-from silu.engine import Done, Hub, LocalEngine, Parked, TurnPorts
-from silu.store import NewSession, Store
+_HERE = Path(__file__).parent
+sys.path[:0] = [str(_HERE), str(_HERE.parent / "store")]
 
-sys.path.insert(0, str(Path(__file__).parent))
+from databases import cluster, place  # noqa: E402 - found by the line above
+from workspace import House  # noqa: E402
 
-Turn = Callable[[TurnPorts], Awaitable[Done | Parked]]
-
-
-class House:
-    """Opened over one folder; `restart` is what a new process would find."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.turn: Turn | None = None
-        self.store: Store
-        self.hub: Hub
-        self.engine: LocalEngine
-
-    async def open(self, place: str | None = None) -> None:
-        self.store = await Store.open(
-            place or self.folder / "silu.db",
-            blobs=self.folder / "blobs",
-            backups=self.folder / "backups",
-        )
-        self.hub = Hub(self.store)
-        self.engine = LocalEngine(
-            self.store, self.hub, execute=self._execute, default_model=lambda: "demo/model"
-        )
-        await self.engine.start()
-
-    async def close(self, *, grace: float = 0.0) -> None:
-        await self.engine.stop(grace=grace)
-        await self.store.close()
-
-    async def session(self, **given: Any) -> str:
-        return (await self.store.create_session(NewSession(**given))).item.id
-
-    async def _execute(self, ports: TurnPorts) -> Done | Parked:
-        assert self.turn is not None
-        return await self.turn(ports)
+__all__ = ["cluster", "place"]
 
 
 @pytest.fixture
@@ -57,13 +21,3 @@ async def house(tmp_path: Path) -> AsyncIterator[House]:
     await made.open()
     yield made
     await made.close()
-
-
-def frames_of(outs: list[Any]) -> list[dict[str, Any]]:
-    return [msgspec.json.decode(out.data) for out in outs]
-
-
-async def until(condition: Callable[[], bool], seconds: float = 5.0) -> None:
-    async with asyncio.timeout(seconds):
-        while not condition():
-            await asyncio.sleep(0.005)

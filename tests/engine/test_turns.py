@@ -3,9 +3,9 @@
 import asyncio
 
 import pytest
-from conftest import House
 from turns import Step, finish, results, run_start, simple_turn
 from viewer import Viewer
+from workspace import House
 
 from silu.engine import Done, TurnPorts
 

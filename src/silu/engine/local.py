@@ -39,7 +39,7 @@ from silu.types.todos import Todo
 
 log = logging.getLogger(__name__)
 
-MOST_STALLS = 5
+MOST_STALLS = 10
 """A run that was taken up so often without finishing a step is ended instead."""
 
 _CANCEL_PATIENCE = 0.6
@@ -69,7 +69,9 @@ class LocalEngine:
         *,
         execute: Execute,
         default_model: Callable[[], str] | None = None,
+        most_stalls: int = MOST_STALLS,
     ) -> None:
+        self._most_stalls = most_stalls
         self._store = store
         self._hub = hub
         self._execute = execute
@@ -112,7 +114,7 @@ class LocalEngine:
         begun = await self._store.write(lambda tx: ops.take_up(tx, run_id))
         if begun is None:
             return False
-        if begun.stalled > MOST_STALLS:
+        if begun.stalled > self._most_stalls:
             await self._end(begun.ref, "interrupted", reason="restart", error=_STALLED)
             await self._next(begun.ref.session_id)
             return False
