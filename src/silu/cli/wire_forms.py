@@ -27,7 +27,7 @@ from silu.types.parts import (
     text_of,
 )
 from silu.wire import decoder
-from silu.wire.reasoning_details import DETAILS, opaque_values
+from silu.wire.opaque import opaque_values
 
 
 class DecodeJob(msgspec.Struct, kw_only=True):
@@ -134,19 +134,9 @@ def _timeless(part: Part) -> Part:
 
 def _opaque(message: Message) -> Iterator[dict[str, Any]]:
     for kept in message.continuity:
-        for value in _values(kept):
+        for value in opaque_values(kept) or [None]:
             digest = None if value is None else sha256(value.encode()).hexdigest()
             yield {"part": kept.part, "kind": kept.kind, "sha256": digest}
-
-
-def _values(kept: Continuity) -> list[str | None]:
-    """The opaque values in continuity data: a string as it is, else the JSON text."""
-    if kept.kind == DETAILS:
-        return [*opaque_values(kept.data)] or [None]
-    value = msgspec.json.decode(kept.data)
-    if value is None or value == "":
-        return [None]
-    return [value if isinstance(value, str) else kept.data]
 
 
 def _error(failure: Failure | None) -> dict[str, Any] | None:

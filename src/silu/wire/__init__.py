@@ -20,6 +20,7 @@ from silu.types.rules import DecodeRules, Encoded, EncodeInput, EncodeRules
 _MODULES: dict[str, tuple[str, str]] = {
     "openai-chat": ("openai_chat", "openai_chat_request"),
     "anthropic-messages": ("anthropic_messages", "anthropic_messages_request"),
+    "openai-responses": ("openai_responses", "openai_responses_request"),
 }
 
 DIALECTS: tuple[str, ...] = tuple(_MODULES)

@@ -61,11 +61,11 @@ class BlockWriter:
         "_open",
         "_own",
         "_squeezed",
-        "_summary",
         "_tags",
         "_unsigned",
         "out",
         "said",
+        "summary",
         "thought",
     )
 
@@ -76,7 +76,8 @@ class BlockWriter:
         self.said = False
         """Answer text or a call has been shown."""
         self._unsigned = unsigned
-        self._summary = rules.summary
+        self.summary = rules.summary
+        """The next thinking block is a summary."""
         self._tags = ThinkTags(rules.tags) if rules.tags is not None else None
         self._dedupe = rules.tags is not None and rules.tags.drop_copy
         self._next = 0
@@ -89,6 +90,11 @@ class BlockWriter:
         self._matched = 0
         self._squeezed = 0
         self._lead = ""
+
+    @property
+    def last(self) -> int | None:
+        """The index of the newest block."""
+        return self._next - 1 if self._next else None
 
     # -- thinking in a field of its own
 
@@ -125,7 +131,7 @@ class BlockWriter:
         if self._tags is not None:
             self._route(self._tags.thought_elsewhere())
         self._close()
-        self._start("thinking", "summary" if self._summary else "full")
+        self._start("thinking", "summary" if self.summary else "full")
         self._kind, self._field = _FIELD, field
         self.thought = True
 

@@ -65,6 +65,48 @@ def anthropic(raw: Raw) -> Usage:
     )
 
 
+def responses(raw: Raw) -> Usage:
+    """OpenAI Responses: cached reads and writes are in the input, reasoning in the output."""
+    given = _sub(raw, "input_tokens_details")
+    return Usage(
+        input_tokens=_int(raw, "input_tokens"),
+        output_tokens=_int(raw, "output_tokens"),
+        reasoning_tokens=_int(_sub(raw, "output_tokens_details"), "reasoning_tokens"),
+        cache_read_tokens=_int(given, "cached_tokens"),
+        cache_write_tokens=_int(given, "cache_write_tokens"),
+    )
+
+
+def gemini(raw: Raw) -> Usage:
+    """Gemini counts thoughts apart from candidates, and the prompts of its own tools apart from
+    the prompt; cached tokens are in the prompt."""
+    answer, thoughts = _int(raw, "candidatesTokenCount"), _int(raw, "thoughtsTokenCount")
+    return Usage(
+        input_tokens=_sum(_int(raw, "promptTokenCount"), _int(raw, "toolUsePromptTokenCount")),
+        output_tokens=_sum(answer, thoughts),
+        reasoning_tokens=thoughts,
+        cache_read_tokens=_int(raw, "cachedContentTokenCount"),
+    )
+
+
+def ollama(raw: Raw) -> Usage:
+    """Ollama's own API tells no more than two numbers."""
+    return Usage(input_tokens=_int(raw, "prompt_eval_count"), output_tokens=_int(raw, "eval_count"))
+
+
+def bedrock(raw: Raw) -> Usage:
+    """Bedrock Converse counts like Anthropic: cached reads and writes apart from the input."""
+    read = _int(raw, "cacheReadInputTokens")
+    written = _int(raw, "cacheWriteInputTokens")
+    plain = _int(raw, "inputTokens")
+    return Usage(
+        input_tokens=None if plain is None else plain + (read or 0) + (written or 0),
+        output_tokens=_int(raw, "outputTokens"),
+        cache_read_tokens=read,
+        cache_write_tokens=written,
+    )
+
+
 def _int(raw: Raw, key: str) -> int | None:
     value = raw.get(key)
     if isinstance(value, bool) or not isinstance(value, (int, float)):

@@ -1,0 +1,450 @@
+"""OpenAI Responses, first-party and compatible: reading answers.
+
+An answer is a list of items; a whole answer is read as if each item came at its end. Items are
+known by their place (`output_index`): some hosts change item ids from event to event. The
+summary parts of one reasoning item are one thought, with a blank line between (F021, F171).
+"""
+
+from typing import Any, cast
+
+import msgspec
+
+from silu.types.events import FinishReason, Keepalive, Served, UsageReport, VendorNote
+from silu.types.parts import Citation
+from silu.types.rules import DecodeRules
+from silu.wire import usage as counts
+from silu.wire.base import BaseDecoder
+from silu.wire.blocks import NULL, json_text
+from silu.wire.errors import bad_data, cut, failure_from_object
+from silu.wire.tool_calls import is_json, made_id
+
+REASONING_ITEM = "reasoning_item"
+"""Continuity kind: a whole reasoning item; message-level where the item showed nothing."""
+
+CALL_ITEM = "call_item"
+"""Continuity kind: what a call's item says beside id, name and arguments of the call."""
+
+MESSAGE_ITEM = "message_item"
+"""Continuity kind: a message item's id and phase."""
+
+ITEM = "item"
+"""Continuity kind: an item the vendor made by itself; its raw JSON where it holds sealed data."""
+
+
+class _Event(msgspec.Struct, gc=False):
+    type: str = ""
+    output_index: int | None = None
+    content_index: int | None = None
+    summary_index: int | None = None
+    delta: str | None = None
+    item: msgspec.Raw = msgspec.Raw()
+    response: msgspec.Raw = msgspec.Raw()
+
+
+class _Response(msgspec.Struct):
+    id: str | None = None
+    model: str | None = None
+    status: str | None = None
+    output: list[msgspec.Raw] | None = None
+    usage: dict[str, Any] | None = None
+    error: Any = None
+    incomplete_details: Any = None
+    input_transformations: list[Any] | None = None
+
+
+class _Item(msgspec.Struct):
+    type: str = ""
+    id: str | None = None
+    item_id: str | None = None
+    call_id: str | None = None
+    name: str | None = None
+    arguments: str | dict[str, Any] | None = None
+    input: Any = None
+    summary: list[Any] | None = None
+    content: list[Any] | None = None
+    encrypted_content: str | None = None
+    phase: str | None = None
+    namespace: str | None = None
+
+
+_event = msgspec.json.Decoder(_Event).decode
+_response = msgspec.json.Decoder(_Response).decode
+_item = msgspec.json.Decoder(_Item).decode
+_any = msgspec.json.Decoder().decode
+
+_EMPTY = (b"", b"null")
+
+
+def make_decoder(rules: DecodeRules, streaming: bool, status: int) -> "ResponsesDecoder":
+    return ResponsesDecoder(rules, streaming=streaming, status=status)
+
+
+class _Open:
+    """An item that has begun: `block` is the index of its call, `done` once it is whole."""
+
+    __slots__ = ("args", "block", "done", "field", "id", "part", "text", "thought")
+
+    def __init__(self) -> None:
+        self.id = ""
+        self.block = -1
+        self.thought = -1
+        self.done = False
+        self.field = ""
+        self.part = 0
+        self.args: list[str] = []
+        self.text = False
+
+
+class ResponsesDecoder(BaseDecoder):
+    _dialect = "openai-responses"
+
+    def __init__(self, rules: DecodeRules, *, streaming: bool, status: int) -> None:
+        super().__init__(rules, streaming=streaming, status=status)
+        self._items: dict[int, _Open] = {}
+        self._unsealed: dict[str, tuple[int | None, str]] = {}
+        self._seed = rules.call_seed
+        self._calls = 0
+        self._served = False
+        self._refused: list[str] = []
+
+    # -- events
+
+    def _payload(self, name: bytes, data: bytes) -> None:
+        if data == b"[DONE]" or not data.strip():
+            return
+        event = _event(data)
+        kind = event.type
+        if kind == "response.output_text.delta":
+            if event.delta:
+                self._text(event, event.delta)
+        elif kind == "response.reasoning_summary_text.delta":
+            if event.delta:
+                self._think(event, event.delta, "summary")
+        elif kind == "response.reasoning_text.delta":
+            if event.delta:
+                self._think(event, event.delta, "reasoning_text")
+        elif kind == "response.function_call_arguments.delta":
+            if event.delta:
+                self._arguments(event, event.delta)
+        else:
+            self._other(event, name, data)
+
+    def _other(self, event: _Event, name: bytes, data: bytes) -> None:
+        match event.type:
+            case "response.output_item.added":
+                self._added(event)
+            case "response.output_item.done":
+                if bytes(event.item) not in _EMPTY:
+                    self._done(self._place(event), event.item)
+            case "response.content_part.done":
+                self._writer.end_text()
+            case "response.refusal.delta":
+                self._refused.append(event.delta or "")
+                self._text(event, event.delta or "")
+            case "response.created" | "response.in_progress" | "response.queued":
+                self._introduce(event.response)
+            case "response.completed" | "response.incomplete" | "response.done":
+                self._complete(event.response)
+            case "response.failed" | "response.cancelled":
+                self._failed(event.response)
+            case "keepalive" | "ping":
+                self._emit(Keepalive())
+            case kind:
+                if kind == "error" or name == b"error" or (not kind and b'"error"' in data):
+                    self._fail(failure_from_object(_any(data), self._status))
+
+    def _place(self, event: _Event) -> int:
+        if event.output_index is not None:
+            return event.output_index
+        return max(self._items, default=0)
+
+    def _opened(self, place: int) -> _Open:
+        found = self._items.get(place)
+        if found is None:
+            found = self._items[place] = _Open()
+        return found
+
+    # -- pieces of items
+
+    def _text(self, event: _Event, text: str) -> None:
+        opened = self._opened(self._place(event))
+        opened.text = True
+        if text:
+            self._writer.text(text)
+
+    def _think(self, event: _Event, text: str, field: str) -> None:
+        """Reasoning text or a summary of it: of an item that sends both, the one it began with."""
+        opened = self._opened(self._place(event))
+        if opened.field and opened.field != field:
+            return
+        part = event.summary_index if field == "summary" else event.content_index
+        if opened.field and part is not None and part != opened.part:
+            text = "\n\n" + text
+        opened.field = field
+        opened.part = opened.part if part is None else part
+        self._writer.summary = self._rules.summary or field == "summary"
+        opened.thought = self._writer.thinking(text, field)
+
+    def _arguments(self, event: _Event, piece: str) -> None:
+        opened = self._opened(self._place(event))
+        opened.args.append(piece)
+        if opened.block < 0:
+            self._open_call(opened, _Item())
+        self._writer.call_args(opened.block, piece)
+
+    def _added(self, event: _Event) -> None:
+        if bytes(event.item) in _EMPTY:
+            return
+        item = _item(event.item)
+        opened = self._opened(self._place(event))
+        opened.id = item.id or item.item_id or ""
+        if item.type == "function_call" and opened.block < 0:
+            self._open_call(opened, item)
+
+    def _open_call(self, opened: _Open, item: _Item) -> None:
+        call_id = item.call_id or item.id or made_id(self._seed, self._calls)
+        self._calls += 1
+        opened.block = self._writer.call(call_id, item.name or "", "")
+
+    # -- whole items
+
+    def _done(self, place: int, raw: msgspec.Raw) -> None:
+        opened = self._opened(place)
+        if opened.done:
+            return
+        opened.done = True
+        item = _item(raw)
+        match item.type:
+            case "reasoning":
+                self._reasoning(opened, item, raw)
+            case "message":
+                self._message(opened, item)
+            case "function_call" | "custom_tool_call":
+                self._call(opened, item)
+            case _:
+                self._own(item, raw)
+
+    def _reasoning(self, opened: _Open, item: _Item, raw: msgspec.Raw) -> None:
+        if opened.thought < 0:
+            full, summary = _texts(item.content), _texts(item.summary)
+            self._writer.summary = self._rules.summary or not full
+            text, field = (full, "reasoning_text") if full else (summary, "summary")
+            if text:
+                opened.thought = self._writer.thinking(text, field)
+            elif item.encrypted_content:
+                opened.thought = self._writer.hidden_thinking("redacted")
+        self._writer.end_thinking()
+        index = opened.thought if opened.thought >= 0 else None
+        data = bytes(raw).decode()
+        if item.encrypted_content or not item.id:
+            self._writer.keep(index, REASONING_ITEM, data, "reasoning")
+        else:
+            # Azure may bring the sealed text with the last event only (vendors.md §2.2).
+            self._unsealed[item.id] = (index, data)
+
+    def _message(self, opened: _Open, item: _Item) -> None:
+        if not opened.text:
+            for part in item.content or ():
+                if isinstance(part, dict):
+                    self._content(cast("dict[str, Any]", part))
+        elif self._writer.open_text is not None:
+            for part in item.content or ():
+                if isinstance(part, dict):
+                    self._cite(cast("dict[str, Any]", part))
+        self._writer.end_text()
+        if item.id or item.phase:
+            named = {"id": item.id, "phase": item.phase}
+            told = {key: value for key, value in named.items() if value}
+            self._writer.keep(self._writer.last, MESSAGE_ITEM, json_text(told), "message")
+
+    def _content(self, part: dict[str, Any]) -> None:
+        if part.get("type") == "refusal":
+            self._refused.append(_string(part.get("refusal")))
+            self._writer.text(_string(part.get("refusal")))
+        else:
+            text = _string(part.get("text"))
+            if text:
+                self._writer.text(text)
+            self._cite(part)
+        self._writer.end_text()
+
+    def _cite(self, part: dict[str, Any]) -> None:
+        found = part.get("annotations")
+        for item in cast("list[Any]", found) if isinstance(found, list) else ():
+            if not isinstance(item, dict):
+                continue
+            named = cast("dict[str, Any]", item)
+            self._writer.cite(
+                Citation(
+                    url=_string(named.get("url")) or None,
+                    title=_string(named.get("title") or named.get("filename")) or None,
+                    raw=json_text(named),
+                )
+            )
+
+    def _call(self, opened: _Open, item: _Item) -> None:
+        if opened.block < 0:
+            self._open_call(opened, item)
+        whole = _call_text(item)
+        shown = "".join(opened.args)
+        if whole.startswith(shown):
+            rest = whole[len(shown) :]
+            if rest:
+                self._writer.call_args(opened.block, rest)
+                opened.args.append(rest)
+        told = {"id": item.id or item.item_id, "namespace": item.namespace}
+        if item.type != "function_call":
+            told["type"] = item.type
+        data = json_text({key: value for key, value in told.items() if value})
+        self._writer.keep(opened.block, CALL_ITEM, data, item.type)
+        self._writer.end(opened.block)
+
+    def _own(self, item: _Item, raw: msgspec.Raw) -> None:
+        """An item the vendor made by itself: a tool it ran, what that gave, a compaction."""
+        data = bytes(raw).decode()
+        run = item.type.endswith(("_call", "_call_output", "_output"))
+        kind = "server_tool" if run else "vendor"
+        name = item.type if not run or item.type.endswith("_call") else ""
+        index = self._writer.whole(kind, name, data, item.call_id or item.id)
+        self._writer.keep(index, ITEM, data if item.encrypted_content else NULL, "output")
+        self._writer.end(index)
+
+    # -- the response
+
+    def _introduce(self, raw: msgspec.Raw) -> None:
+        if not self._served and bytes(raw) not in _EMPTY:
+            self._serve(_response(raw))
+
+    def _serve(self, response: _Response) -> None:
+        if not self._served and (response.model or response.id):
+            self._served = True
+            self._seed = self._seed or response.id or ""
+            self._emit(Served(response.model or None, response.id or None))
+
+    def _complete(self, raw: msgspec.Raw) -> None:
+        if bytes(raw) in _EMPTY:
+            self._set_finish("unknown", None)
+        else:
+            self._ended(_response(raw), raw)
+        if not self._over:
+            self._finalise()
+
+    def _ended(self, response: _Response, raw: msgspec.Raw) -> None:
+        self._serve(response)
+        if response.status in ("failed", "cancelled"):
+            self._failed(raw)
+            return
+        output = response.output or []
+        by_id = {item.id: item for item in map(_item, output) if item.type == "reasoning"}
+        for place, item in enumerate(output):
+            known = self._items.get(place)
+            if known is None or not known.done:
+                self._done(place, item)
+        self._seal(by_id)
+        if response.usage:
+            self._emit(UsageReport(counts.responses(response.usage)))
+        self._transformed(response.input_transformations)
+        if self._half_a_call():
+            self._fail(cut("a tool call was not complete"))
+            return
+        self._finish_with(response)
+
+    def _seal(self, by_id: dict[str | None, _Item]) -> None:
+        """Keep the reasoning items that came unsealed, sealed where the last event does it."""
+        for name, (index, data) in self._unsealed.items():
+            last = by_id.get(name)
+            if last is None or not last.encrypted_content:
+                self._writer.keep(index, REASONING_ITEM, data, "reasoning")
+                continue
+            whole = cast("dict[str, Any]", _any(data))
+            whole["encrypted_content"] = last.encrypted_content
+            self._keep_sealed(index, json_text(whole))
+        self._unsealed.clear()
+
+    def _keep_sealed(self, index: int | None, data: str) -> None:
+        if index is None:
+            index = self._writer.hidden_thinking("redacted")
+            self._writer.keep(index, REASONING_ITEM, data, "reasoning")
+            self._writer.end_thinking()
+        else:
+            self._writer.keep(index, REASONING_ITEM, data, "reasoning")
+
+    def _half_a_call(self) -> bool:
+        return any(
+            opened.block >= 0 and not opened.done and not is_json("".join(opened.args))
+            for opened in self._items.values()
+        )
+
+    def _finish_with(self, response: _Response) -> None:
+        raw = response.status or "completed"
+        reason: FinishReason = "stop"
+        details = response.incomplete_details
+        why = cast("dict[str, Any]", details).get("reason") if isinstance(details, dict) else None
+        if raw == "incomplete":
+            raw = f"incomplete:{why}" if why else raw
+            reason = "content_filter" if why == "content_filter" else "length"
+        elif any(opened.block >= 0 for opened in self._items.values()):
+            reason = "tool_calls"
+        elif self._refused:
+            reason = "refusal"
+        self._set_finish(reason, raw, "".join(self._refused) or None)
+
+    def _transformed(self, items: list[Any] | None) -> None:
+        for item in items or ():
+            if isinstance(item, dict):
+                told = cast("dict[str, Any]", item)
+                kind = f"{_string(told.get('type'))}_{_string(told.get('action'))}"
+                path = _string(told.get("id")) or None
+                self._emit(VendorNote(kind, path, _string(told.get("reason")) or None))
+
+    def _failed(self, raw: msgspec.Raw) -> None:
+        found = _any(raw) if bytes(raw) not in _EMPTY else {}
+        told = cast("dict[str, Any]", found).get("error") if isinstance(found, dict) else None
+        if told is None:
+            self._fail(failure_from_object({"error": {"message": "the response failed"}}, 200))
+        else:
+            self._fail(failure_from_object({"error": told}, self._status))
+
+    def _whole(self, body: bytes) -> None:
+        response = _response(body)
+        if response.output is None or (response.error and response.status != "incomplete"):
+            if response.error is None:
+                self._fail(bad_data(f"no {self._dialect} answer: it has no output"))
+            else:
+                self._fail(failure_from_object(_any(body), self._status))
+            return
+        self._ended(response, msgspec.Raw(body))
+        if not self._over:
+            self._finalise()
+
+    def _tail(self, reason: FinishReason | None) -> None:
+        for opened in self._items.values():
+            if opened.block >= 0 and not opened.done:
+                opened.done = True
+                unfinished = not is_json("".join(opened.args) or "{}")
+                self._writer.end(opened.block, unfinished=unfinished)
+        for index, data in self._unsealed.values():
+            self._writer.keep(index, REASONING_ITEM, data, "reasoning")
+        self._unsealed.clear()
+        self._writer.finish(reason)
+
+
+def _call_text(item: _Item) -> str:
+    if item.type == "custom_tool_call":
+        given = item.input if isinstance(item.input, str) else json_text(item.input)
+        return json_text({"input": given})
+    if item.arguments is None:
+        return ""
+    return item.arguments if isinstance(item.arguments, str) else json_text(item.arguments)
+
+
+def _texts(parts: list[Any] | None) -> str:
+    """The texts of summary or content parts, with a blank line between."""
+    found = [
+        cast("dict[str, Any]", part).get("text") for part in parts or () if isinstance(part, dict)
+    ]
+    return "\n\n".join(text for text in found if isinstance(text, str) and text)
+
+
+def _string(value: Any) -> str:
+    return value if isinstance(value, str) else ""
