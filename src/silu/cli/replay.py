@@ -35,7 +35,7 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
 
 
 def _add_arguments(p: argparse.ArgumentParser) -> None:
-    p.add_argument("--dialect", required=True, help="the answers' wire form, e.g. openai-chat")
+    p.add_argument("--dialect", required=True, help="the answers' wire form")
     p.add_argument("--port", type=int, default=0, help="port (any free one)")
     p.add_argument("--rate", type=float, default=0.0, help="deltas a second (as fast as possible)")
     p.add_argument("--strict", action="store_true", help="refuse what the real vendor refuses")
