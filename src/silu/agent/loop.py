@@ -7,15 +7,25 @@ from typing import cast
 
 from silu.agent import notices, telling
 from silu.agent.accounting import Meter
+from silu.agent.calling import call_model
 from silu.agent.context import Context, epoch_reason, new_epoch
 from silu.agent.endings import Nudge, after_answer, nudge_message
-from silu.agent.ports import Blobs, Events, Journal, ModelClient, Runs, Stale, TurnState
+from silu.agent.ports import (
+    AnswersNow,
+    Blobs,
+    Events,
+    Journal,
+    ModelClient,
+    Runs,
+    Stale,
+    TurnState,
+)
 from silu.agent.repeats import Repeats
 from silu.agent.settings import RunOutcome, TurnSettings
-from silu.agent.steps import StepResult, call_model
+from silu.agent.steps import CUT, Cut, StepResult
 from silu.agent.titles import title_of
 from silu.agent.todo import TodoStore, todo_tool, touched_ids
-from silu.agent.tool_exec import STOPPED, answer_all, resume_calls, run_calls
+from silu.agent.tool_exec import answer_all, resume_calls, run_calls
 from silu.agent.turn import Turn, resolution_pair
 from silu.tools.toolbox import ToolBox
 from silu.types import facts
@@ -153,15 +163,15 @@ async def _name_session(turn: Turn) -> None:
 
 
 async def _steps(turn: Turn) -> RunOutcome:
-    deadline = turn.settings.limits.seconds
-    ends_at = None if deadline is None else time.monotonic() + deadline
+    if (seconds := turn.settings.limits.seconds) is not None:
+        turn.ends_at = time.monotonic() + seconds
     repeats = Repeats(turn.settings.limits)
     if (over := await _take_up(turn, repeats)) is not None:
         return over
     while True:
         if turn.runs.cancelled():
             return RunOutcome(status="cancelled", reason="person", finish_reason=turn.last_finish)
-        if (limit := _limit_reached(turn, ends_at)) is not None:
+        if (limit := _limit_reached(turn)) is not None:
             return RunOutcome(status="incomplete", reason=limit, finish_reason=turn.last_finish)
         await _tell_model(turn, repeats)
         result = await call_model(turn)
@@ -182,21 +192,19 @@ async def _take_up(turn: Turn, repeats: Repeats) -> RunOutcome | None:
     if last.role == "assistant" and not any(isinstance(p, ToolCallPart) for p in last.parts):
         finish = Finish(reason="stop", raw=None)
         over = await _after_step(turn, StepResult(message=last, finish=finish), repeats)
-    elif await resume_calls(turn):
-        over = None
     else:
-        over = RunOutcome(status="cancelled", reason="person")
+        over = _cut_short(await resume_calls(turn), turn)
     turn.step += 1
     return over
 
 
 async def _after_step(turn: Turn, result: StepResult, repeats: Repeats) -> RunOutcome | None:
     """What the step led to; `None` when the loop goes on."""
-    if result.cancelled or result.failure is not None:
+    if result.cut is not None or result.failure is not None:
         return await _cut(turn, result)
     if result.calls:
-        if not await run_calls(turn, result.calls):
-            return RunOutcome(status="cancelled", reason="person", finish_reason=turn.last_finish)
+        if (over := _cut_short(await run_calls(turn, result.calls), turn)) is not None:
+            return over
         turn.empty_answers = 0
         if repeats.over(result.calls, turn.context.messages[-1]):
             return RunOutcome(
@@ -216,18 +224,25 @@ async def _after_step(turn: Turn, result: StepResult, repeats: Repeats) -> RunOu
 async def _cut(turn: Turn, result: StepResult) -> RunOutcome:
     """A stopped or failed call: what arrived is kept, its tool calls are answered."""
     if result.calls:
-        await answer_all(turn, result.calls, STOPPED if result.cancelled else NOT_RUN)
-    if result.cancelled:
-        return RunOutcome(status="cancelled", reason="person")
+        await answer_all(turn, result.calls, NOT_RUN if result.cut is None else CUT[result.cut])
+    if (over := _cut_short(result.cut, turn)) is not None:
+        return over
     assert result.failure is not None
     raise VendorError(result.failure)
 
 
-def _limit_reached(turn: Turn, ends_at: float | None) -> DoneReason | None:
+def _cut_short(cut: Cut | None, turn: Turn) -> RunOutcome | None:
+    if cut is None:
+        return None
+    status = "cancelled" if cut == "person" else "incomplete"
+    return RunOutcome(status=status, reason=cut, finish_reason=turn.last_finish)
+
+
+def _limit_reached(turn: Turn) -> DoneReason | None:
     limits, spent = turn.settings.limits, turn.meter.spent
     checks: tuple[tuple[bool, DoneReason], ...] = (
         (limits.steps is not None and turn.step >= limits.steps, "step_limit"),
-        (ends_at is not None and time.monotonic() >= ends_at, "time_limit"),
+        (turn.ends_at is not None and time.monotonic() >= turn.ends_at, "time_limit"),
         (limits.tokens is not None and (spent.total_tokens or 0) >= limits.tokens, "token_limit"),
         (limits.cost is not None and (spent.cost or 0.0) >= limits.cost, "cost_limit"),
     )
@@ -248,6 +263,9 @@ async def _tell_model(turn: Turn, repeats: Repeats) -> None:
     due = [*_mode_notice(turn), *_todo_notice(turn)]
     if repeats.warn and last.role == "tool":
         due.append(_notice(turn, "repeated_call", notices.REPEATED))
+    if isinstance(turn.runs, AnswersNow) and turn.runs.take_answer_now():
+        turn.hurried = True
+        due.append(_notice(turn, "answer_now", notices.ANSWER_NOW))
     if said := turn.runs.take_steering():
         due.append(_notice(turn, "steering", notices.steering_text(said)))
         for text in said:

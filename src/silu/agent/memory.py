@@ -125,6 +125,7 @@ class MemoryRun:
         self._set_level: LevelChoice | None = None
         self._steering: list[str] = []
         self._cancel = asyncio.Event()
+        self._hurry = asyncio.Event()
         self._steps_done = 0
         self._attempt = 0
         self._calls: dict[str, Literal["proposed", "started"]] = {}
@@ -146,6 +147,18 @@ class MemoryRun:
 
     def cancel(self) -> None:
         self._cancel.set()
+
+    def answer_now(self) -> None:
+        """Ends the thinking: the model answers with what there is."""
+        self._hurry.set()
+
+    def take_answer_now(self) -> bool:
+        wanted = self._hurry.is_set()
+        self._hurry.clear()
+        return wanted
+
+    async def wait_answer_now(self) -> None:
+        await self._hurry.wait()
 
     def level(self) -> LevelChoice | None:
         return self._set_level

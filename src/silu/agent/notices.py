@@ -16,7 +16,9 @@ from silu.agent.todo import TodoStore
 from silu.types.facts import Mode
 from silu.types.parts import Message, NoticePart, Part, TextPart, ToolResultPart
 
-NoticeKind = Literal["mode", "todo", "steering", "open_todos", "no_answer", "repeated_call"]
+NoticeKind = Literal[
+    "mode", "todo", "steering", "open_todos", "no_answer", "repeated_call", "answer_now"
+]
 
 
 def new_tag() -> str:
@@ -125,6 +127,10 @@ def open_todos_text(items: Iterable[tuple[str, str, str]]) -> str:
 NO_ANSWER = (
     "Your last reply held no answer and no tool call. Answer the person now, or call the tool you "
     "need."
+)
+ANSWER_NOW = (
+    "The person wants the answer now. Begin no new work: answer with what you have, and say what "
+    "is missing."
 )
 REPEATED = (
     "You have made this same call several times with the same result. Do something else: change "

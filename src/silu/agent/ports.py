@@ -6,7 +6,7 @@ attempt at one run; when a newer attempt has begun (the fence moved), every writ
 
 from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import msgspec
 
@@ -201,6 +201,17 @@ class Runs(Protocol):
     def cancelled(self) -> bool: ...
 
     async def wait_cancelled(self) -> None: ...
+
+
+@runtime_checkable
+class AnswersNow(Protocol):
+    """Beside `Runs`, on the same object: the person wants the answer now, whatever is thought."""
+
+    def take_answer_now(self) -> bool:
+        """True once for each time the person said so."""
+        ...
+
+    async def wait_answer_now(self) -> None: ...
 
 
 class ModelClient(Protocol):

@@ -18,7 +18,9 @@ class Limits:
     """Where a run stops by itself; `None` is no limit.
 
     `steps` counts model calls of the main loop, `seconds` the time since this attempt at the run
-    began, `tokens` and `cost` (US dollars) this run's sums. `repeated` is how often in a row the
+    began, `tokens` and `cost` (US dollars) this run's sums. `thinking_seconds` and
+    `thinking_tokens` (estimated from what is shown) end one call's thinking: the model then
+    answers with what there is. `repeated` is how often in a row the
     same calls with the same results are taken, `failing` the same when they all fail,
     `empty_answers` how many replies without content and calls are taken.
     """
@@ -27,6 +29,8 @@ class Limits:
     seconds: float | None = None
     tokens: int | None = None
     cost: float | None = None
+    thinking_seconds: float | None = None
+    thinking_tokens: int | None = None
     repeated: int = 6
     failing: int = 4
     empty_answers: int = 2

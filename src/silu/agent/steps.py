@@ -4,9 +4,10 @@ Everything shown is told at once; each closed block and the finished message go 
 journal. An attempt that fails and is made again starts over under a higher attempt number.
 """
 
-import asyncio
+from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
+from typing import Literal
 
 import msgspec
 
@@ -31,14 +32,22 @@ _NO_END = Failure(
 )
 
 
+Cut = Literal["person", "time_limit"]
+
+CUT: dict[Cut, str] = {
+    "person": "stopped by the person",
+    "time_limit": "stopped at the run's time limit",
+}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepResult:
-    """`message` is the step's message as kept; `failure` and `cancelled` say why it was cut."""
+    """`message` is the step's message as kept; `failure` or `cut` say why it is incomplete."""
 
     message: Message
     finish: ev.Finish | None
     failure: Failure | None = None
-    cancelled: bool = False
+    cut: Cut | None = None
 
     @property
     def calls(self) -> list[ToolCallPart]:
@@ -49,31 +58,16 @@ class StepResult:
         return any(isinstance(p, TextPart) and p.text.strip() for p in self.message.parts)
 
 
-async def call_model(turn: Turn) -> StepResult:
-    """Run the step's model call to its end, or until the person stops the run."""
-    step = _Step(turn)
-    stream = asyncio.ensure_future(step.run())
-    stop = asyncio.ensure_future(turn.runs.wait_cancelled())
-    try:
-        await asyncio.wait({stream, stop}, return_when=asyncio.FIRST_COMPLETED)
-        if stream.done():
-            return stream.result()
-        turn.stopped.set()
-        if not step.ending:
-            stream.cancel()
-        await asyncio.wait({stream})
-        return await step.interrupted() if stream.cancelled() else stream.result()
-    finally:
-        for task in (stream, stop):
-            task.cancel()
-        await asyncio.gather(stream, stop, return_exceptions=True)
+class Step:
+    """The blocks of the current attempt and the record of its call.
 
+    `carried` are thoughts of an attempt that was put down for its answer: they stay in the
+    message, for people; without continuity no vendor is sent them.
+    """
 
-class _Step:
-    """The blocks of the current attempt and the record of its call."""
-
-    def __init__(self, turn: Turn) -> None:
+    def __init__(self, turn: Turn, carried: Sequence[Block] = ()) -> None:
         self.turn = turn
+        self.carried = list(carried)
         self.message_id = turn.message_id()
         self.base = turn.attempt
         self.blocks: dict[int, Block] = {}
@@ -90,7 +84,17 @@ class _Step:
 
     # -------------------------------------------------------------------- the stream
 
+    @property
+    def only_thought(self) -> bool:
+        """Nothing of the answer, and no call, has been shown yet."""
+        return not {"content", "tool_call"} & self.first.keys()
+
+    def thought(self) -> str:
+        """The thinking shown so far."""
+        return "".join("".join(b.pieces) for b in self._ordered() if b.kind == "thinking")
+
     async def run(self) -> StepResult:
+        """Read the call to its end."""
         turn = self.turn
         stream = turn.client.stream(turn.context.request(turn.asking()))
         async with aclosing(stream) as events:
@@ -193,10 +197,31 @@ class _Step:
         self.blocks, self.first, self.dropped = {}, {}, list(start.dropped)
         self.usage, self.finish, self.failure = Usage(), None, None
         self.turn.attempt = self.base + start.attempt
+        self._show_carried()
         pair = resolution_pair(start.resolution)
         if self.turn.announced is not None and pair != self.turn.announced:
             self.turn.events.fact(facts.LevelUpdate(level=telling.level_state(start.resolution)))
         self.turn.announced = pair
+
+    def _show_carried(self) -> None:
+        """A higher attempt clears the screen: what stays is shown again."""
+        for at, block in enumerate(self.carried):
+            text = "".join(block.pieces)
+            block.id = f"{self.message_id}.{self.turn.attempt}.c{at}"
+            block.length, block.pieces = 0, []
+            self._announce(block)
+            if text:
+                self._show(block, "thinking", text)
+            done = telling.block_done(block, self.message_id, self.turn.attempt, interrupted=True)
+            if done is not None:
+                self.turn.events.fact(done)
+        self.first = {}
+
+    async def put_down(self, error: str) -> list[Block]:
+        """Give this attempt up for another one at the same step; gives back its thoughts."""
+        self._close_all()
+        await self._record(error=error)
+        return [*self.carried, *(b for b in self._ordered() if b.kind == "thinking")]
 
     async def _refused(self, event: calls.Refused) -> None:
         for message in self.turn.context.messages:
@@ -276,7 +301,8 @@ class _Step:
         return [self.blocks[index] for index in sorted(self.blocks)]
 
     def _partial(self) -> Message:
-        parts = [block.part() for block in self._ordered()]
+        blocks = [*self.carried, *self._ordered()]
+        parts = [block.part() for block in blocks]
         return Message(role="assistant", parts=parts, id=self.message_id, interrupted=True)
 
     async def _put(self, message: Message, *, final: bool, told: list[facts.FactData]) -> None:
@@ -310,12 +336,13 @@ class _Step:
                 message_id=self.message_id,
                 reasoning_tokens=self.usage.reasoning_tokens,
             )
+            message.parts[:0] = [block.part() for block in self.carried]
         return await self._ended(message, told, failure=failure)
 
-    async def interrupted(self) -> StepResult:
-        """The person stopped the run: what was shown is kept, marked as cut."""
+    async def interrupted(self, cut: Cut) -> StepResult:
+        """The call was stopped: what was shown is kept, marked as cut."""
         told = self._close_all()
-        return await self._ended(self._partial(), told, failure=None, cancelled=True)
+        return await self._ended(self._partial(), told, failure=None, cut=cut)
 
     async def _ended(
         self,
@@ -323,13 +350,13 @@ class _Step:
         told: list[facts.FactData],
         *,
         failure: Failure | None,
-        cancelled: bool = False,
+        cut: Cut | None = None,
     ) -> StepResult:
-        if failure is not None or cancelled:
+        if failure is not None or cut is not None:
             message = msgspec.structs.replace(message, interrupted=True)
         if message.parts:
             await self._put(message, final=True, told=told)
             self.turn.context.add(message)
-        stopped = "stopped by the person" if cancelled else None
+        stopped = None if cut is None else CUT[cut]
         await self._record(error=failure.message if failure else stopped)
-        return StepResult(message=message, finish=self.finish, failure=failure, cancelled=cancelled)
+        return StepResult(message=message, finish=self.finish, failure=failure, cut=cut)

@@ -3,13 +3,15 @@
 import asyncio
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Coroutine, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import msgspec
 
 from silu.agent.planning import decide, refusal
 from silu.agent.ports import Stale
+from silu.agent.steps import CUT, Cut
 from silu.agent.turn import Turn
 from silu.tools.base import Args, Tool, ToolContext, ToolOutput
 from silu.tools.results import EMPTY, Shown, show
@@ -23,7 +25,6 @@ log = logging.getLogger(__name__)
 CARD_CHARS = 2_000
 """How much of a result the card shows; the whole is behind its reference."""
 
-STOPPED = "stopped by the person"
 UNKNOWN = "interrupted: silu was stopped while this ran, and what it did is unknown"
 
 
@@ -42,8 +43,10 @@ class Round:
         return Message(role="tool", parts=parts, id=self.message_id)
 
 
-async def run_calls(turn: Turn, calls: Sequence[ToolCallPart], done: Message | None = None) -> bool:
-    """Run all calls at once; False when the person stopped them.
+async def run_calls(
+    turn: Turn, calls: Sequence[ToolCallPart], done: Message | None = None
+) -> Cut | None:
+    """Run all calls at once; tells what stopped them, `None` when nothing did.
 
     Every call has a result afterwards. `done` is a `tool` message of this step that an earlier
     attempt began.
@@ -51,24 +54,36 @@ async def run_calls(turn: Turn, calls: Sequence[ToolCallPart], done: Message | N
     work = Round(calls, turn.message_id("t"))
     _take_over(work, done)
     waiting = [at for at in range(len(calls)) if at not in work.results]
-    jobs = [asyncio.ensure_future(_one(turn, work, at)) for at in waiting]
-    every = asyncio.gather(*jobs)
+    every = asyncio.ensure_future(_all(_one(turn, work, at) for at in waiting))
     stop = asyncio.ensure_future(turn.runs.wait_cancelled())
+    left = None if turn.ends_at is None else max(0.0, turn.ends_at - time.monotonic())
+    cut: Cut | None = None
     try:
-        await asyncio.wait({every, stop}, return_when=asyncio.FIRST_COMPLETED)
-        stopped = not every.done()
-        if not stopped:
+        await asyncio.wait({every, stop}, timeout=left, return_when=asyncio.FIRST_COMPLETED)
+        if every.done():
             every.result()
-    finally:
-        if stop.done():
+        else:
+            cut = "person" if stop.done() else "time_limit"
             turn.stopped.set()
-        for job in (*jobs, stop):
-            job.cancel()
-        await asyncio.gather(*jobs, stop, return_exceptions=True)
-    if stopped:
-        await _give_up(turn, work)
+    finally:
+        for task in (every, stop):
+            task.cancel()
+        await asyncio.gather(every, stop, return_exceptions=True)
+    if cut is not None:
+        await _give_up(turn, work, CUT[cut])
     turn.context.add(work.message())
-    return not stopped
+    return cut
+
+
+async def _all(work: Iterable[Coroutine[Any, Any, None]]) -> None:
+    """Run to the end or the first error; never leave one running behind."""
+    tasks = [asyncio.ensure_future(one) for one in work]
+    try:
+        await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def answer_all(turn: Turn, calls: Sequence[ToolCallPart], why: str) -> None:
@@ -218,30 +233,30 @@ def _fact(message_id: str, result: ToolResultPart) -> facts.FactData:
     )
 
 
-async def _give_up(turn: Turn, work: Round) -> None:
-    """The person stopped the run: calls without a result get one that says so."""
+async def _give_up(turn: Turn, work: Round, why: str) -> None:
+    """The run was stopped: calls without a result get one that says so."""
     given: list[ToolResultPart] = []
     for at, call in enumerate(work.calls):
         if at in work.results:
             continue
         tool = turn.tools.get(call.name)
         harmless = at not in work.running or tool is None or tool.idempotent
-        text = STOPPED if harmless else f"{STOPPED} while it ran; what it had done so far stands"
+        text = why if harmless else f"{why} while it ran; what it had done so far stands"
         work.results[at] = _result(turn, call, status="interrupted", text=text)
         given.append(work.results[at])
     if given:
         await _tell(turn, work, given)
 
 
-async def resume_calls(turn: Turn) -> bool:
+async def resume_calls(turn: Turn) -> Cut | None:
     """Give the open calls of the last finished step their results after a restart.
 
     Calls that had not begun run now, idempotent ones run again; of the others the model is told
-    that their outcome is unknown. False when the person stopped them.
+    that their outcome is unknown. Tells what stopped them.
     """
     asked, done = _unanswered(turn)
     if asked is None:
-        return True
+        return None
     calls = [part for part in asked.parts if isinstance(part, ToolCallPart)]
     begun = Round(calls, turn.message_id("t"))
     _take_over(begun, done)

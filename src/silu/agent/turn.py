@@ -15,7 +15,7 @@ from silu.tools.toolbox import ToolBox
 from silu.types.capabilities import Capability, Resolution
 from silu.types.errors import UserError
 from silu.types.facts import Mode
-from silu.types.levels import LevelChoice
+from silu.types.levels import Level, LevelChoice
 
 
 @dataclass(slots=True, kw_only=True)
@@ -23,7 +23,9 @@ class Turn:
     """`step` is the number of the step under way, counted from 0; `attempt` the highest used
     attempt number of that step; `announced` the level that was last told to clients.
 
-    `stopped` is set when the person stops the run: tools on threads look at it.
+    `stopped` is set when the person stops the run: tools on threads look at it. `hurried`: the
+    answer is wanted now, thinking is turned down for the rest of the run. `ends_at` is where the
+    time limit is, on the monotonic clock.
     """
 
     journal: Journal
@@ -44,6 +46,8 @@ class Turn:
     last_finish: str | None = None
     empty_answers: int = 0
     stopped: Event = field(default_factory=Event)
+    hurried: bool = False
+    ends_at: float | None = None
 
     def mode(self) -> Mode:
         """The mode in force now."""
@@ -52,6 +56,8 @@ class Turn:
     def asked_level(self) -> tuple[LevelChoice, str]:
         """The level for the next model call, and who asked for it; read before every call."""
         session = self.state.session
+        if self.hurried:
+            return Level.OFF, "turn"
         if (live := self.runs.level()) is not None:
             return live, "session"
         if self.state.turn_level is not None:

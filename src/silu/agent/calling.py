@@ -1,0 +1,110 @@
+"""A step's model call under watch: the person, the clock and too much thinking can end it."""
+
+import asyncio
+import time
+from collections.abc import Coroutine
+from typing import Any, Literal
+
+from silu.agent.accounting import estimate_tokens
+from silu.agent.ports import AnswersNow
+from silu.agent.steps import Step, StepResult
+from silu.agent.turn import Turn
+from silu.types import facts
+
+Why = Literal["person", "time_limit", "answer_now", "thinking_limit"]
+
+_LOOK = 0.25
+"""Seconds between two looks at how much was thought."""
+
+_TOLD: dict[Why, str] = {
+    "answer_now": "put down: the person wanted the answer now",
+    "thinking_limit": "put down: the thinking limit was reached",
+}
+
+
+async def call_model(turn: Turn) -> StepResult:
+    """Run the step's model call to its end, or to where it is stopped.
+
+    When the answer is wanted now the call is put down and made again at the lowest level; the
+    thought so far stays for people.
+    """
+    step = Step(turn)
+    while True:
+        ended = await _watched(turn, step)
+        if isinstance(ended, StepResult):
+            return ended
+        if ended in {"person", "time_limit"}:
+            return await step.interrupted("person" if ended == "person" else "time_limit")
+        turn.hurried = True
+        text = "The thinking was ended; the answer follows."
+        turn.events.fact(facts.Notice(kind=ended, text=text))
+        step = Step(turn, await step.put_down(_TOLD[ended]))
+
+
+async def _watched(turn: Turn, step: Step) -> StepResult | Why:
+    """The call's result, or why it was stopped before it ended."""
+    stream = asyncio.ensure_future(step.run())
+    watches: dict[asyncio.Future[None], Why] = {
+        asyncio.ensure_future(watch): why for why, watch in _watches(turn, step).items()
+    }
+    try:
+        while True:
+            waiting = {stream, *watches}
+            await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+            if stream.done():
+                return stream.result()
+            for watch in [watch for watch in watches if watch.done()]:
+                why = watches.pop(watch)
+                if why == "answer_now":
+                    _taken(turn)
+                if why in _TOLD and not step.only_thought:
+                    continue
+                if await _stopped(stream, step):
+                    return why
+                return stream.result()
+    finally:
+        for task in (stream, *watches):
+            task.cancel()
+        await asyncio.gather(stream, *watches, return_exceptions=True)
+
+
+async def _stopped(stream: "asyncio.Future[StepResult]", step: Step) -> bool:
+    """Stop reading; False when the answer was complete and only had to be written down."""
+    if not step.ending:
+        stream.cancel()
+    await asyncio.wait({stream})
+    return stream.cancelled()
+
+
+def _watches(turn: Turn, step: Step) -> dict[Why, Coroutine[Any, Any, None]]:
+    watches: dict[Why, Coroutine[Any, Any, None]] = {"person": turn.runs.wait_cancelled()}
+    if turn.ends_at is not None:
+        watches["time_limit"] = asyncio.sleep(max(0.0, turn.ends_at - time.monotonic()))
+    if turn.hurried:
+        return watches
+    if isinstance(turn.runs, AnswersNow):
+        watches["answer_now"] = turn.runs.wait_answer_now()
+    limits = turn.settings.limits
+    if limits.thinking_seconds is not None or limits.thinking_tokens is not None:
+        watches["thinking_limit"] = _thought_enough(turn, step)
+    return watches
+
+
+def _taken(turn: Turn) -> None:
+    if isinstance(turn.runs, AnswersNow):
+        turn.runs.take_answer_now()
+
+
+async def _thought_enough(turn: Turn, step: Step) -> None:
+    """Return when one call's thinking has used up its seconds or its tokens."""
+    limits = turn.settings.limits
+    began = time.monotonic()
+    while True:
+        used = time.monotonic() - began
+        if limits.thinking_seconds is not None and used >= limits.thinking_seconds:
+            return
+        if limits.thinking_tokens is not None:
+            thought = step.thought()
+            if thought and estimate_tokens(thought.encode()) >= limits.thinking_tokens:
+                return
+        await asyncio.sleep(_LOOK)
