@@ -1,45 +1,106 @@
 """Takes the pictures of docs/tour.md: the demo vendor in a real browser, nothing retouched.
 
-    python scripts/screenshots.py [--out docs/pictures] [--language en]
+    python scripts/screenshots.py [--out docs/pictures]
 
-For each of 1280 and 390 px, light and dark: in mid-thought, after the answer, and after a reload.
-Starts a server of its own on a free port with data of its own, and ends it.
+For each of 1280 and 390 px, light and dark, and once in Chinese: in mid-thought, at work, after the answer, and after
+a reload in the middle of a second thought. Starts a server of its own on a free port, with data
+and a workspace of its own, and ends it.
 """
 
 import argparse
+import json
 import os
 import re
+import secrets
 import shutil
 import subprocess
 import sys
 import tempfile
+import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Literal
+from typing import Any, NamedTuple
 
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 ROOT = Path(__file__).resolve().parent.parent
 SILU = Path(sys.executable).with_name("silu")
 SIZES = {1280: 800, 390: 844}
-SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
-QUESTION = {
-    "en": "I have two hours and a full inbox. Plan my afternoon.",
-    "zh-CN": "我有两个小时和一个塞满的收件箱，帮我安排下午。",
-}
 URL = re.compile(r"http://\S+")
 PATIENCE = 60_000
 """Milliseconds one turn of the demo may take."""
 
+WORKSPACE = {
+    "README.md": "# Corner bakery\n\nRecipes, the week's orders and the shopping list.\n",
+    "orders/monday.csv": "what,how many\nrye,12\nbrioche,20\n",
+    "recipes/rye.md": "# Rye\n\nSourdough 300 g, rye flour 700 g, salt 18 g. Rest overnight.\n",
+    "recipes/brioche.md": "# Brioche\n\nButter 250 g, eggs 6, flour 500 g.\n",
+}
+
+
+class Words(NamedTuple):
+    """What is said to the page, and how its parts are called in one language."""
+
+    look: str
+    think: str
+    thinking: str
+    stop: str
+
+
+WORDS = {
+    "en": Words("What is in this folder?", "Think about stairs.", "Thinking…", "Stop"),
+    "zh-CN": Words("这个文件夹里有什么？", "想一想楼梯。", "思考中…", "停止"),
+}
+
+
+class Look(NamedTuple):
+    """How the page is seen; `name` ends the pictures' file names."""
+
+    width: int
+    scheme: str
+    language: str = "en"
+
+    @property
+    def name(self) -> str:
+        return f"{self.width}-{self.scheme}{'' if self.language == 'en' else '-zh'}"
+
+
+LOOKS = (
+    Look(1280, "light"),
+    Look(1280, "dark"),
+    Look(390, "light"),
+    Look(390, "dark"),
+    Look(1280, "light", "zh-CN"),
+)
+
+
+class Server(NamedTuple):
+    link: str
+    token: str
+
+    def call(self, method: str, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        request = urllib.request.Request(
+            self.link.partition("/#")[0] + "/api/v1" + path,
+            method=method,
+            data=json.dumps(body).encode(),
+            headers={
+                "authorization": f"Bearer {self.token}",
+                "content-type": "application/json",
+            },
+        )
+        with urllib.request.urlopen(request) as answer:
+            return json.load(answer)
+
 
 @contextmanager
-def server(home: str) -> Iterator[str]:
-    """A workspace with fresh data; yields the link it prints."""
+def server(home: Path) -> Iterator[Server]:
+    """A workspace with fresh data; its link works once."""
+    token = secrets.token_urlsafe(16)
     process = subprocess.Popen(
         [SILU, "serve", "--no-open", "--port", "0"],
         cwd=home,
-        env={**os.environ, "SILU_HOME": home, "HOME": home},
+        env={**os.environ, "SILU_HOME": str(home), "HOME": str(home), "SILU_TOKEN": token},
         stdout=subprocess.PIPE,
         text=True,
     )
@@ -48,34 +109,55 @@ def server(home: str) -> Iterator[str]:
         found = next((m for line in process.stdout if (m := URL.search(line))), None)
         if found is None:
             sys.exit("silu serve ended before it printed its URL")
-        yield found[0]
+        yield Server(found[0], token)
     finally:
         process.terminate()
         process.wait(timeout=20)
 
 
-def take(browser: Browser, link: str, out: Path, width: int, scheme: str, language: str) -> None:
-    """One turn of the demo, three pictures."""
+def session_with_files(at: Server, home: Path) -> str:
+    """The page of a session whose workspace is a small folder with something in it."""
+    folder = home / "bakery"
+    for name, text in WORKSPACE.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    at.call("PATCH", "/settings", {"workspace_roots": [str(folder)]})
+    made = at.call("POST", "/sessions", {"workspace": str(folder)})
+    return f"{at.link.partition('/#')[0]}/s/{made['id']}"
+
+
+def take(page: Page, words: Words, out: Path, ending: str) -> None:
+    """Two turns of the demo, four pictures."""
+    ask(page, words.look)
+    wait_for_thought(page, words)
+    shoot(page, out / f"thinking-{ending}")
+    page.get_by_text(re.compile(r"^1/3 ")).first.wait_for()
+    page.wait_for_timeout(900)
+    shoot(page, out / f"working-{ending}")
+    wait_until_done(page, words)
+    shoot(page, out / f"answer-{ending}")
+    ask(page, words.think)
+    wait_for_thought(page, words)
+    page.reload()
+    wait_for_thought(page, words)
+    shoot(page, out / f"reloaded-{ending}")
+
+
+def open_page(browser: Browser, at: Server, home: Path, look: Look) -> Page:
+    """A page signed in with the link, showing the session with files."""
     context = browser.new_context(
-        viewport={"width": width, "height": SIZES[width]},
-        color_scheme="dark" if scheme == "dark" else "light",
-        locale=language,
+        viewport={"width": look.width, "height": SIZES[look.width]},
+        color_scheme="dark" if look.scheme == "dark" else "light",
+        locale=look.language,
         reduced_motion="reduce",
     )
     page = context.new_page()
     page.set_default_timeout(PATIENCE)
-    page.goto(link)
-    ask(page, QUESTION[language])
-    thought = page.locator("[aria-expanded=true]").first
-    expect(thought).to_be_visible(timeout=PATIENCE)
-    page.wait_for_timeout(1500)
-    shoot(page, out / f"thinking-{width}-{scheme}.png")
-    wait_until_done(page)
-    shoot(page, out / f"answer-{width}-{scheme}.png")
-    page.reload()
-    page.wait_for_timeout(1500)
-    shoot(page, out / f"reloaded-{width}-{scheme}.png")
-    context.close()
+    page.goto(at.link)
+    page.get_by_role("textbox").last.wait_for()
+    page.goto(session_with_files(at, home))
+    page.get_by_role("textbox").last.wait_for()
+    return page
 
 
 def ask(page: Page, text: str) -> None:
@@ -84,9 +166,15 @@ def ask(page: Page, text: str) -> None:
     box.press("Enter")
 
 
-def wait_until_done(page: Page) -> None:
+def wait_for_thought(page: Page, words: Words) -> None:
+    """A thought is open and has had time to fill a few lines."""
+    expect(page.get_by_text(words.thinking).last).to_be_visible(timeout=PATIENCE)
+    page.wait_for_timeout(1800)
+
+
+def wait_until_done(page: Page, words: Words) -> None:
     """The stop button is there while a run is on."""
-    stop = page.get_by_role("button", name=re.compile("stop|停止", re.IGNORECASE))
+    stop = page.get_by_role("button", name=words.stop)
     expect(stop).to_have_count(0, timeout=PATIENCE)
     page.wait_for_timeout(800)
 
@@ -99,27 +187,26 @@ def shoot(page: Page, path: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Pictures for docs/tour.md.")
     parser.add_argument("--out", type=Path, default=ROOT / "docs" / "pictures")
-    parser.add_argument("--language", choices=QUESTION, default="en")
     chosen = parser.parse_args()
     chosen.out.mkdir(parents=True, exist_ok=True)
     chromium = shutil.which("chromium") or shutil.which("google-chrome")
     if chromium is None:
         sys.exit("no Chromium here; on Debian: apt-get install chromium")
     with (
-        tempfile.TemporaryDirectory() as home,
+        tempfile.TemporaryDirectory() as folder,
         sync_playwright() as playwright,
     ):
         browser = playwright.chromium.launch(
             executable_path=chromium,
             args=["--no-sandbox"] if os.geteuid() == 0 else [],
         )
-        for width in SIZES:
-            for scheme in SCHEMES:
-                # The link in the URL works once: each browser context gets a server of its own.
-                folder = Path(home, f"{width}-{scheme}")
-                folder.mkdir()
-                with server(str(folder)) as link:
-                    take(browser, link, chosen.out, width, scheme, chosen.language)
+        for look in LOOKS:
+            home = Path(folder, look.name)
+            home.mkdir()
+            with server(home) as at:
+                page = open_page(browser, at, home, look)
+                take(page, WORDS[look.language], chosen.out, f"{look.name}.png")
+                page.context.close()
         browser.close()
 
 
