@@ -56,7 +56,8 @@ class Tool:
     `effects` is what it may do to the world outside the conversation; the empty set means
     nothing. `idempotent` tools run again after a crash. `check` replaces the plain schema check
     where a tool repairs its arguments itself; it returns the faults, one sentence each.
-    `proves_read_only` tells of given arguments whether this call can change nothing.
+    `proves_read_only` tells of given arguments whether this call can change nothing. `preview`
+    shows what a call would change, as a diff, before the person allows it.
     """
 
     spec: ToolSpec
@@ -65,6 +66,7 @@ class Tool:
     idempotent: bool = False
     check: Callable[[Args], list[str]] | None = None
     proves_read_only: Callable[[Args], bool] | None = None
+    preview: Callable[[Args, ToolContext], Awaitable[str]] | None = None
 
     @property
     def name(self) -> str:

@@ -45,7 +45,7 @@ def open_inside(workspace: Path, relative: Path, flags: int = os.O_RDONLY) -> in
         mode = flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
         file = os.open(last, mode, 0o666, dir_fd=folder)
     except OSError as error:
-        raise ToolError(f"{relative.as_posix()}: {_reason(error)}") from error
+        raise ToolError(f"{relative.as_posix()}: {reason(error)}") from error
     finally:
         os.close(folder)
     if not stat.S_ISREG(os.fstat(file).st_mode):
@@ -56,7 +56,8 @@ def open_inside(workspace: Path, relative: Path, flags: int = os.O_RDONLY) -> in
     return file
 
 
-def _reason(error: OSError) -> str:
+def reason(error: OSError) -> str:
+    """Why the system refused, in words for the model."""
     if isinstance(error, FileNotFoundError):
         return "no such file; list_files shows what is there"
     return (error.strerror or type(error).__name__).lower()
