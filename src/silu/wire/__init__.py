@@ -21,6 +21,7 @@ _MODULES: dict[str, tuple[str, str]] = {
     "openai-chat": ("openai_chat", "openai_chat_request"),
     "anthropic-messages": ("anthropic_messages", "anthropic_messages_request"),
     "openai-responses": ("openai_responses", "openai_responses_request"),
+    "gemini-generate": ("gemini_generate", "gemini_generate_request"),
 }
 
 DIALECTS: tuple[str, ...] = tuple(_MODULES)

@@ -398,8 +398,7 @@ class ResponsesDecoder(BaseDecoder):
                 self._emit(VendorNote(kind, path, _string(told.get("reason")) or None))
 
     def _failed(self, raw: msgspec.Raw) -> None:
-        found = _any(raw) if bytes(raw) not in _EMPTY else {}
-        told = cast("dict[str, Any]", found).get("error") if isinstance(found, dict) else None
+        told = None if bytes(raw) in _EMPTY else _response(raw).error
         if told is None:
             self._fail(failure_from_object({"error": {"message": "the response failed"}}, 200))
         else:
