@@ -2,9 +2,9 @@
 
     python scripts/screenshots.py [--out docs/pictures]
 
-For each of 1280 and 390 px, light and dark, and once in Chinese: in mid-thought, at work, after the answer, and after
-a reload in the middle of a second thought. Starts a server of its own on a free port, with data
-and a workspace of its own, and ends it.
+For each of 1280 and 390 px, light and dark, and once in Chinese: in mid-thought, at work, after
+the answer, and after a reload in the middle of a second thought. Starts a server of its own on a
+free port, with data and a workspace of its own, and ends it.
 """
 
 import argparse
