@@ -281,6 +281,17 @@ class App:
             problems=self.client.problems(),
         )
 
+    async def find_model(self, word: str) -> str:
+        """A model by its reference, or by its id alone where that is known; `default` is the
+        default model."""
+        if word in ("", "default"):
+            return await self._default_model()
+        if "/" not in word:
+            for model in await self.client.models():
+                if model.model == word:
+                    return model.ref
+        return self.client.model(word).ref
+
     async def endpoints(self) -> api.EndpointList:
         await self.client.models()
         return self.client.endpoints()

@@ -12,6 +12,7 @@ from starlette.types import Message, Receive, Scope, Send
 from silu.app import App
 from silu.gateway import http, static
 from silu.gateway.auth import Guard, Principal, RefusalError, content_policy
+from silu.gateway.compat import Compat
 from silu.gateway.dispatch import Operation, failure, json_response, parse, read_body, respond
 from silu.gateway.sse import stream_session
 from silu.gateway.ws import HEARTBEAT_SECONDS, Sockets
@@ -40,6 +41,7 @@ class Gateway:
         self._app = app
         self._guard = guard
         self.sockets = Sockets(app, heartbeat=heartbeat)
+        self._compat = Compat(app)
         self._router = Router(routes=[_route(app, operation) for operation in http.OPERATIONS])
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -88,6 +90,9 @@ class Gateway:
 
     async def _routed(self, scope: Scope, receive: Receive, send: Send) -> None:
         stream = http.stream_path(scope["path"]) if scope["method"] == "GET" else None
+        if scope["path"].startswith("/v1/"):
+            await self._compat(scope, receive, send)
+            return
         if stream is not None:
             await stream_session(self._app, stream, scope, receive, send)
             return

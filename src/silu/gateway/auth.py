@@ -214,8 +214,12 @@ def _is_port(text: str) -> bool:
 
 
 def _bearer(headers: Mapping[str, str]) -> str | None:
+    """The token of a header that no page of another site can set: `Authorization: Bearer`, or
+    `x-api-key`, as some clients of the compatible routes send it."""
     scheme, _, token = headers.get("authorization", "").partition(" ")
-    return token.strip() if scheme.lower() == "bearer" and token.strip() else None
+    if scheme.lower() == "bearer" and token.strip():
+        return token.strip()
+    return headers.get("x-api-key", "").strip() or None
 
 
 def content_policy(host: str) -> str:
