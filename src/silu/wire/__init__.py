@@ -22,6 +22,9 @@ _MODULES: dict[str, tuple[str, str]] = {
     "anthropic-messages": ("anthropic_messages", "anthropic_messages_request"),
     "openai-responses": ("openai_responses", "openai_responses_request"),
     "gemini-generate": ("gemini_generate", "gemini_generate_request"),
+    "ollama-chat": ("ollama_chat", "ollama_chat_request"),
+    "mistral-chat": ("mistral_chat", "mistral_chat_request"),
+    "bedrock-converse": ("bedrock_converse", "bedrock_converse_request"),
 }
 
 DIALECTS: tuple[str, ...] = tuple(_MODULES)

@@ -32,6 +32,7 @@ from silu.wire.history import (
     merge_deep,
     prepare,
     sampling,
+    texts,
     thought_reason,
     told,
 )
@@ -45,10 +46,20 @@ IDS = IdForm(legal=r"[^\s]{1,40}")
 def encode(request: EncodeInput, rules: EncodeRules) -> Encoded:
     """The body for `/chat/completions`."""
     history = prepare(request, rules, IDS)
-    body: dict[str, Any] = {
-        "model": request.model,
-        "messages": _Writer(history, rules).messages(),
-    }
+    body = chat_body(request, rules, history, ChatWriter(history, rules).messages())
+    return Encoded(path="/chat/completions", body=body, dropped=tuple(history.dropped))
+
+
+def chat_body(
+    request: EncodeInput,
+    rules: EncodeRules,
+    history: History,
+    messages: list[dict[str, Any]],
+    *,
+    required: str = "required",
+) -> dict[str, Any]:
+    """The body around the messages; `required` is the dialect's word for "some tool"."""
+    body: dict[str, Any] = {"model": request.model, "messages": messages}
     if request.tools:
         body["tools"] = [
             {
@@ -63,89 +74,87 @@ def encode(request: EncodeInput, rules: EncodeRules) -> Encoded:
         ]
         chosen = choice(request, rules, history)
         if chosen in ("none", "required"):
-            body["tool_choice"] = chosen
+            body["tool_choice"] = required if chosen == "required" else chosen
         elif chosen != "auto":
             body["tool_choice"] = {"type": "function", "function": {"name": chosen}}
-    limit = request.max_tokens
-    if limit is not None:
-        body[rules.max_tokens_field or "max_tokens"] = limit
+    if request.max_tokens is not None:
+        body[rules.max_tokens_field or "max_tokens"] = request.max_tokens
     body |= sampling(request, rules, history)
     body["stream"] = request.stream
     if request.stream and rules.include_usage:
         body["stream_options"] = {"include_usage": True}
-    return Encoded(
-        path="/chat/completions",
-        body=merge_deep(body, request.wire),
-        dropped=tuple(history.dropped),
-    )
+    return merge_deep(body, request.wire)
 
 
-class _Writer:
+class ChatWriter:
+    """Writes the messages; relatives of the dialect override what differs there."""
+
+    echo_default = "reasoning_content"
+    """The field a filler goes into where the profile names none."""
+
     def __init__(self, history: History, rules: EncodeRules) -> None:
-        self._history = history
-        self._rules = rules
+        self.history = history
+        self.rules = rules
 
     def messages(self) -> list[dict[str, Any]]:
         out: list[dict[str, Any]] = []
-        for turn in self._history.turns:
+        for turn in self.history.turns:
             match turn.role:
                 case "system":
-                    text = joined([*turn.notices, *self._texts(turn)])
-                    if text:
-                        out.append({"role": self._rules.system_role, "content": text})
+                    text = joined([*turn.notices, *texts(turn)])
+                    message = {"role": self.rules.system_role, "content": text} if text else None
                 case "user":
-                    self._user(turn, out)
+                    message = self.user(turn)
                 case "assistant":
-                    self._assistant(turn, out)
+                    message = self.assistant(turn)
                 case "tool":
-                    out += self._results(turn)
+                    message = None
+                    out += self.results(turn)
+            if message is not None:
+                out.append(message)
         return out
 
     # -- what people and tools said
 
-    def _texts(self, turn: Turn) -> list[str]:
-        return [part.text for part in turn.parts if isinstance(part, TextPart)]
-
-    def _user(self, turn: Turn, out: list[dict[str, Any]]) -> None:
+    def user(self, turn: Turn) -> dict[str, Any] | None:
         blocks: list[dict[str, Any]] = [_text(text) for text in turn.notices]
         for part in turn.parts:
-            block = self._user_part(turn, part)
+            block = self.user_part(turn, part)
             if block is not None:
                 blocks.append(block)
         if not blocks:
-            return
+            return None
         if all(block["type"] == "text" for block in blocks):
-            out.append({"role": "user", "content": joined(b["text"] for b in blocks)})
-        else:
-            out.append({"role": "user", "content": blocks})
+            return {"role": "user", "content": joined(block["text"] for block in blocks)}
+        return {"role": "user", "content": blocks}
 
-    def _user_part(self, turn: Turn, part: Part) -> dict[str, Any] | None:
+    def user_part(self, turn: Turn, part: Part) -> dict[str, Any] | None:
         match part:
             case TextPart():
                 return _text(part.text) if part.text.strip() else None
             case ImagePart():
                 url = data_url(part)
-                if url is None or self._rules.plain_content:
-                    self._history.drop(turn, part, "image", "it cannot be sent to this vendor")
+                if url is None or self.rules.plain_content:
+                    self.history.drop(turn, part, "image", "it cannot be sent to this vendor")
                     return _text(NOT_SENT_IMAGE)
                 return {"type": "image_url", "image_url": {"url": url}}
             case FilePart():
                 return self._file(turn, part)
             case _:
-                self._history.drop(turn, part, "part", "this vendor has no place for it")
+                self.history.drop(turn, part, "part", "this vendor has no place for it")
                 return None
 
     def _file(self, turn: Turn, part: FilePart) -> dict[str, Any]:
         text = file_text(part)
         if text is not None:
             return _text(text)
-        if part.data is not None and self._rules.extra.get("files"):
+        if part.data is not None and self.rules.extra.get("files"):
             data = f"data:{part.media_type};base64,{part.data}"
             return {"type": "file", "file": {"filename": part.name, "file_data": data}}
-        self._history.drop(turn, part, "file", "this vendor does not take files of this kind")
+        self.history.drop(turn, part, "file", "this vendor does not take files of this kind")
         return _text(f"(the file {part.name}, which cannot be sent)")
 
-    def _results(self, turn: Turn) -> list[dict[str, Any]]:
+    def results(self, turn: Turn) -> list[dict[str, Any]]:
         contents = [result.text for result in turn.results]
         if turn.notices and contents:
             contents[-1] = joined([contents[-1], *turn.notices])
@@ -156,31 +165,38 @@ class _Writer:
 
     # -- what the model said
 
-    def _assistant(self, turn: Turn, out: list[dict[str, Any]]) -> None:
-        content = self._content(turn)
-        calls = [_call(part) for part in turn.calls]
-        echo = self._echo(turn)
-        if not calls and not content.strip():
+    def assistant(self, turn: Turn) -> dict[str, Any] | None:
+        text = self._answer(turn)
+        calls = self.calls(turn)
+        echo = self.echo(turn)
+        if not calls and not text.strip():
             # A thought alone: an empty answer is refused by several vendors (F055).
-            self._history.drop(turn, None, "message", "it has neither text nor calls")
-            return
+            self.history.drop(turn, None, "message", "it has neither text nor calls")
+            return None
         if not echo:
             echo = self._filler(bool(calls))
-        message: dict[str, Any] = {"role": "assistant", "content": content or None}
-        message |= echo
+        content = self.content(text, turn, echo)
+        message: dict[str, Any] = {"role": "assistant", "content": content, **echo}
         if calls:
             message["tool_calls"] = calls
-        out.append(message)
+        return message
+
+    def content(self, text: str, turn: Turn, echo: dict[str, Any]) -> Any:
+        """The `content` of an answer; `echo` are the fields that carry its thinking."""
+        return text or None
+
+    def calls(self, turn: Turn) -> list[dict[str, Any]]:
+        return [_call(part) for part in turn.calls]
 
     def _filler(self, has_calls: bool) -> dict[str, Any]:
         """What stands in for a thought that does not exist, where the vendor insists on one."""
-        rules = self._rules
+        rules = self.rules
         wanted = rules.filler_on == "assistant" or (has_calls and rules.filler_on == "tool_calls")
         if rules.filler is None or not wanted:
             return {}
-        return {rules.echo_field or "reasoning_content": rules.filler}
+        return {rules.echo_field or self.echo_default: rules.filler}
 
-    def _content(self, turn: Turn) -> str:
+    def _answer(self, turn: Turn) -> str:
         """The answer's text; tagged thinking is put back where the profile wants its tags."""
         pieces: list[str] = []
         apart = False
@@ -200,11 +216,11 @@ class _Writer:
                     apart = True
                 case _:
                     apart = True
-                    self._history.drop(turn, part, "part", "this vendor has no place for it")
+                    self.history.drop(turn, part, "part", "this vendor has no place for it")
         return "".join(pieces)
 
     def _with_marks(self, turn: Turn, part: TextPart | ThinkingPart) -> str | None:
-        if not self._rules.keep_tags:
+        if not self.rules.keep_tags:
             return None
         kept = turn.kept_of(part.id, TAGS)
         if kept is None:
@@ -215,15 +231,15 @@ class _Writer:
         whole = self._with_marks(turn, part)
         if whole is not None:
             return whole
-        if not told(self._history, turn, part):
+        if not told(self.history, turn, part):
             own = turn.kept_of(part.id, TAGS) is not None
             why = "the vendor does not want its tags back" if own else ""
-            self._history.drop(turn, part, "thinking", why or thought_reason(turn, self._rules))
+            self.history.drop(turn, part, "thinking", why or thought_reason(turn, self.rules))
         return ""
 
     # -- thinking in the vendor's own field
 
-    def _echo(self, turn: Turn) -> dict[str, Any]:
+    def echo(self, turn: Turn) -> dict[str, Any]:
         thoughts = [
             part for part in turn.parts if isinstance(part, ThinkingPart) and part.kind != "tagged"
         ]
@@ -233,14 +249,14 @@ class _Writer:
         if details is not None and self._prefers_details(field, details.data):
             echo[DETAILS] = msgspec.json.decode(details.data)
         elif text is not None:
-            echo[self._rules.echo_field or field] = self._never_empty(text)
+            echo[self.rules.echo_field or field] = self._never_empty(text)
         for sealed in turn.kept_whole(ENCRYPTED):
             echo[ENCRYPTED] = msgspec.json.decode(sealed.data)
         if not echo:
             for part in thoughts:
-                if not told(self._history, turn, part):
-                    why = thought_reason(turn, self._rules)
-                    self._history.drop(turn, part, "thinking", why)
+                if not told(self.history, turn, part):
+                    why = thought_reason(turn, self.rules)
+                    self.history.drop(turn, part, "thinking", why)
         return echo
 
     def _plain(self, turn: Turn, thoughts: list[ThinkingPart]) -> tuple[str, str | None]:
@@ -264,15 +280,15 @@ class _Writer:
     def _prefers_details(self, field: str, data: str) -> bool:
         """The array goes back instead of the text (OpenRouter wants it unmodified, and not both),
         unless it only mirrors `reasoning_content`, which then is the host's own field."""
-        if self._rules.echo_field is not None:
-            return self._rules.echo_field == DETAILS
+        if self.rules.echo_field is not None:
+            return self.rules.echo_field == DETAILS
         return field != "reasoning_content" or bool(opaque_values(data))
 
     def _never_empty(self, text: str) -> str:
         """Kimi refuses an empty echo where it checks for one; DeepSeek wants it back as it was."""
-        if text or not self._rules.extra.get("echo_not_empty"):
+        if text or not self.rules.extra.get("echo_not_empty"):
             return text
-        return self._rules.filler or " "
+        return self.rules.filler or " "
 
 
 def _text(text: str) -> dict[str, Any]:

@@ -40,6 +40,13 @@ def usage_object(usage: Usage) -> dict[str, Any]:
     return body
 
 
+def thinking_fields(text: str, options: ServeOptions) -> dict[str, Any]:
+    """The fields of a delta or message that carry a piece of thinking."""
+    if options.shape_thinking is not None:
+        return options.shape_thinking(text)
+    return dict.fromkeys(options.reasoning_fields, text)
+
+
 def _finish_word(finish: ev.Finish, options: ServeOptions) -> str:
     if options.raw_finish and finish.raw:
         return finish.raw
@@ -65,7 +72,7 @@ class ChatStream:
     def feed(self, event: ev.StreamEvent) -> bytes:
         match event:
             case ev.ThinkingDelta():
-                return self._delta(dict.fromkeys(self._options.reasoning_fields, event.text))
+                return self._delta(thinking_fields(event.text, self._options))
             case ev.TextDelta():
                 return self._delta({"content": event.text})
             case ev.ToolCallDelta():
@@ -92,8 +99,13 @@ class ChatStream:
             return b""
         tail = b""
         if self._options.include_usage and self._usage is not None:
-            tail = self._event([], usage=self._shape(self._usage))
+            tail = self._usage_event(self._shape(self._usage))
         return tail + sse(b"[DONE]")
+
+    def _usage_event(self, usage: dict[str, Any]) -> bytes:
+        if not self._options.usage_in_choice:
+            return self._event([], usage=usage)
+        return self._event([{"index": 0, "delta": {}, "finish_reason": None, "usage": usage}])
 
     def _shape(self, usage: Usage) -> dict[str, Any]:
         return (self._options.shape_usage or usage_object)(usage)
@@ -196,7 +208,7 @@ def _message(message: Message, options: ServeOptions) -> dict[str, Any]:
     calls = [p for p in message.parts if isinstance(p, ToolCallPart)]
     body: dict[str, Any] = {"role": "assistant", "content": "".join(texts) if texts else None}
     if thoughts:
-        body.update({name: "".join(thoughts) for name in options.reasoning_fields})
+        body.update(thinking_fields("".join(thoughts), options))
     if calls:
         body["tool_calls"] = [
             {

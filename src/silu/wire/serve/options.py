@@ -14,10 +14,11 @@ class ServeOptions(msgspec.Struct, frozen=True, kw_only=True):
 
     `model` and `response_id` are what the answer says of itself until a `Served` event says
     otherwise; `created` is seconds since 1970. `reasoning_fields` are the openai-chat fields that
-    carry thinking (several carry the same text). `raw_finish` writes the vendor's own finish word
-    instead of the dialect's. `opaque` passes continuity data on to the client. `shape_usage`
-    replaces the dialect's usage object; `extra` is merged into the answer's head (openai-chat:
-    every chunk; anthropic-messages: the message object).
+    carry thinking (several carry the same text); `shape_thinking` gives the fields for a piece of
+    it instead. `raw_finish` writes the vendor's own finish word instead of the dialect's. `opaque`
+    passes continuity data on to the client. `shape_usage` replaces the dialect's usage object,
+    `usage_in_choice` puts it into the choice. `extra` is merged into the answer's head
+    (openai-chat: every chunk; anthropic-messages: the message object).
     """
 
     model: str = ""
@@ -27,7 +28,9 @@ class ServeOptions(msgspec.Struct, frozen=True, kw_only=True):
     reasoning_fields: tuple[str, ...] = ("reasoning_content",)
     raw_finish: bool = False
     opaque: bool = True
+    shape_thinking: Callable[[str], dict[str, Any]] | None = None
     shape_usage: Callable[[Usage], dict[str, Any]] | None = None
+    usage_in_choice: bool = False
     extra: dict[str, Any] = {}
 
 
