@@ -4,13 +4,23 @@ import asyncio
 import json
 
 import pytest
-from tests.providers.server import Answer, Server, chat, claude_refusal, delta, messages, refusal, sse, whole
 
 from silu.types.calls import CallEnd, CallRequest, CallStart, CallWait
 from silu.types.errors import UserError
 from silu.types.events import Keepalive, TextDelta, ThinkingDelta
 from silu.types.levels import Level
 from silu.types.parts import Message, TextPart, ThinkingPart, text_of, thinking_of
+from tests.providers.server import (
+    Answer,
+    Server,
+    chat,
+    claude_refusal,
+    delta,
+    messages,
+    refusal,
+    sse,
+    whole,
+)
 
 pytestmark = pytest.mark.anyio
 

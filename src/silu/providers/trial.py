@@ -17,6 +17,8 @@ from silu.wire import DIALECTS
 
 _ENOUGH = 512
 """Output limit of the test call: room for a thought and a word."""
+_GUESSES = ("openai-chat", "anthropic-messages", "openai-responses")
+"""Dialects that servers of unknown kind speak, likeliest first."""
 _WRONG_DIALECT = frozenset({"not_an_api", "bad_data", "stream_cut", "unknown"})
 
 
@@ -78,12 +80,12 @@ async def try_endpoint(
             setting="dialect",
             fix=f"Use one of: {', '.join(DIALECTS)}.",
         )
-    first = asked or _own_dialect(trial.endpoint) or DIALECTS[0]
+    first = asked or _own_dialect(trial.endpoint) or _GUESSES[0]
     result = await _once(trial, first, settings, office, transport)
     failure = result.failure
     if failure is None or failure.kind not in _WRONG_DIALECT:
         return result
-    for dialect in DIALECTS:
+    for dialect in _GUESSES:
         if dialect == first:
             continue
         other = await _once(trial, dialect, settings, office, transport)

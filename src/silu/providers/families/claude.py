@@ -97,11 +97,11 @@ def facts(model: str) -> Facts | None:
         # 3.7 is the first that thinks; it shows its thinking in full.
         full = replace(BUDGET, generation="3.7", summaries_only=False)
         return full if version >= (3, 7) else _SILENT
+    if re.match(r"claude-(?:instant|v?[12]\b)", model):
+        return _SILENT
     new = _NEW.match(model)
-    if new is None:
-        # claude-instant, claude-2: long gone; any other name is newer than this file.
-        return _SILENT if re.match(r"claude-(?:instant|v?[12]\b)", model) else FABLE_51
-    return _by_line(new[1], (int(new[2]), int(new[3] or 0)))
+    # A name of another shape is newer than this file.
+    return FABLE_51 if new is None else _by_line(new[1], (int(new[2]), int(new[3] or 0)))
 
 
 def _by_line(line: str, version: tuple[int, int]) -> Facts:

@@ -1,0 +1,1 @@
+"""A keyring for tests, shaped like the `keyring` package."""

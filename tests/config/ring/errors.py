@@ -1,0 +1,5 @@
+"""The error the `keyring` package raises."""
+
+
+class KeyringError(Exception):
+    """The backend refused."""
