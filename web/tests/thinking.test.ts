@@ -173,7 +173,7 @@ describe('4 · several blocks in a turn', () => {
       part('e', 'content'),
     ])
     const order = [...view.element.querySelectorAll('.think, .tool, .text')].map((node) =>
-      node.className.split(' ').find((name) => ['think', 'tool', 'text'].includes(name)),
+      node.className.split(' ').find((name: string) => ['think', 'tool', 'text'].includes(name)),
     )
     expect(order).toEqual(['think', 'tool', 'think', 'tool', 'text'])
     expect(view.text()).toContain('思考了 2 秒')

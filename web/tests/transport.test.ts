@@ -11,6 +11,12 @@ import { applySnapshot, knownBlocks } from '@/transport/snapshot'
 const blocks = (model: SessionModel) => model.turns.flatMap((turn) => [...blocksOf(turn)])
 const texts = (model: SessionModel) => blocks(model).map((block) => block.text)
 
+function expectTurn(model: SessionModel) {
+  const turn = model.turns[0]
+  if (!turn) throw new Error('no turn')
+  return turn
+}
+
 const start = { message_id: 'm1', block_id: 'b1', attempt: 1, kind: 'full' as const, started_at: 9 }
 const end = { ...start, duration_ms: 40, tokens: 7, length: 5, interrupted: false }
 
@@ -69,7 +75,7 @@ describe('text of a block', () => {
     applyDelta(model, delta('thinking', 0, 'ab'))
     expect(applyFact(model, fact('thinking_done', 2, end))).toBe('resume')
     expect(blocks(model)[0]).toMatchObject({ done: true, durationMs: 40, tokens: 7 })
-    model.turns[0]!.status = 'running'
+    expectTurn(model).status = 'running'
     expect(knownBlocks(model)).toEqual({ b1: 2 })
     applyDelta(model, { ...delta('thinking', 2, 'cde', { attempt: 0 }), run_id: '' })
     expect(texts(model)).toEqual(['abcde'])
@@ -130,6 +136,21 @@ describe('facts', () => {
     expect(blocks(model)[1]?.outcome).toMatchObject({ status: 'ok', durationMs: 3 })
   })
 
+  it('give a call’s one thought the call’s thinking tokens when they are told', () => {
+    const model = session()
+    const tokens = (n: number, reasoningTokens: number) => {
+      const counts = { inputTokens: 1, outputTokens: 1, totalTokens: 2, cachedTokens: null }
+      const current = { ...counts, reasoningTokens, apiCalls: 1, cost: null }
+      const context = { usedTokens: 1, maxTokens: null, percent: null, source: 'vendor' as const }
+      applyFact(model, fact('token_update', n, { current, context }))
+    }
+    applyFact(model, fact('thinking_start', 1, start))
+    tokens(2, 128)
+    applyFact(model, fact('thinking_start', 3, { ...start, message_id: 'm2', block_id: 'b2' }))
+    tokens(4, 138)
+    expect(blocks(model).map((block) => block.tokens)).toEqual([128, 10])
+  })
+
   it('bring a message that was sent in another tab, and take back the one sent here', () => {
     const model = session()
     model.pending.push({ clientId: 'c', messageId: 'u1', text: 'hi', error: null })
@@ -188,7 +209,7 @@ describe('a snapshot', () => {
   it('of a session at rest closes what was open', () => {
     const model = session()
     applyFact(model, fact('thinking_start', 1, start))
-    model.turns[0]!.status = 'running'
+    expectTurn(model).status = 'running'
     applySnapshot(model, {
       type: 'snapshot',
       session_id: 's',

@@ -338,7 +338,7 @@ export default {
     step2: 'Add a key',
     step2Hint: 'One key is enough: {names}…',
     step3: 'Add a server',
-    step3Hint: 'Ollama, LM Studio, llama.cpp and vLLM on their usual ports are found by themselves.',
+    step3Hint: 'Local model servers on their usual ports are found by themselves.',
     prompts: {
       demo: 'Show me what you can do',
       plan: 'Plan a small refactoring of this folder',

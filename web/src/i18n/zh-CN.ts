@@ -339,7 +339,7 @@ const texts: Texts = {
     step2: '添加密钥',
     step2Hint: '一个密钥就够：{names}…',
     step3: '添加服务器',
-    step3Hint: '常用端口上的 Ollama、LM Studio、llama.cpp 和 vLLM 会自动找到。',
+    step3Hint: '本机常用端口上的模型服务会自动找到。',
     prompts: {
       demo: '演示一下你能做什么',
       plan: '为这个文件夹规划一次小重构',

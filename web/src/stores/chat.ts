@@ -41,20 +41,28 @@ export const useChat = defineStore('chat', () => {
     () => (currentId.value === null ? draft.model : current.value?.model) ?? models.defaultRef,
   )
 
-  async function show(id: string | null): Promise<void> {
+  /** Turns to a session at once; what is said to it from now on goes there. */
+  function turnTo(id: string | null): void {
     currentId.value = id
     failure.value = null
     if (id === null) return
-    let model = open.get(id)
-    if (model) {
-      open.delete(id)
-    } else {
-      model = reactive(newSession(id)) as SessionModel
-    }
+    const model = open.get(id) ?? (reactive(newSession(id)) as SessionModel)
+    // The last one in the map is the one used last.
+    open.delete(id)
     open.set(id, model)
     forgetOldest()
-    if (!model.loaded) await load(model)
-    if (model.loaded) connection.command('mark_read', {}, id).catch(() => undefined)
+  }
+
+  async function show(id: string | null): Promise<void> {
+    turnTo(id)
+    const model = current.value
+    if (model && !model.loaded) await load(model)
+  }
+
+  /** The person sees this session: it is not unread, here and in other tabs. */
+  function markRead(): void {
+    if (currentId.value === null) return
+    connection.command('mark_read', {}, currentId.value).catch(() => undefined)
   }
 
   function forgetOldest(): void {
@@ -233,12 +241,14 @@ export const useChat = defineStore('chat', () => {
     current,
     modelRef,
     draft,
+    turnTo,
     failure,
     creating,
     loadingOlder,
     show,
     load,
     loadOlder,
+    markRead,
     send,
     stop,
     setLevel,

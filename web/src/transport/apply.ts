@@ -19,6 +19,7 @@ import {
   type Turn,
 } from './model'
 
+import type { TokenCount } from '@/generated/protocol'
 import { codePoints, dropCodePoints } from '@/lib/text'
 
 /** `resume`: text or facts are missing; subscribe again from what is known. */
@@ -168,6 +169,9 @@ function takeReplayed(model: SessionModel, frame: FactFrame): Outcome {
     case 'compaction_start':
     case 'compaction_done':
       return runFact(model, frame)
+    case 'token_update':
+      countThought(turn, frame.data.current)
+      return 'done'
     default:
       return turn.runId === model.runId ? blockFact(model, frame) : 'ignored'
   }
@@ -357,6 +361,19 @@ function addNotice(
   return 'done'
 }
 
+/**
+ * A call's thinking tokens are told when it ends, with the run's sums. Where the call thought in
+ * one block they are that block's, as the server keeps them; among several nobody can tell.
+ */
+function countThought(turn: Turn, current: TokenCount): void {
+  const before = turn.usage?.reasoningTokens ?? 0
+  turn.usage = current
+  if (current.reasoningTokens === null) return
+  const thoughts = turn.messages.at(-1)?.blocks.filter(({ kind }) => kind === 'thinking') ?? []
+  const [only] = thoughts
+  if (only && thoughts.length === 1) only.tokens ??= current.reasoningTokens - before
+}
+
 function stateFact(model: SessionModel, frame: FactFrame): Outcome {
   switch (frame.type) {
     case 'todo_update':
@@ -367,6 +384,7 @@ function stateFact(model: SessionModel, frame: FactFrame): Outcome {
       model.plan = frame.data
       return 'done'
     case 'token_update':
+      countThought(turnOfRun(model, frame.run_id), frame.data.current)
       model.tokens = frame.data
       return 'done'
     case 'level_update':

@@ -164,6 +164,8 @@ export function applyHistory(model: SessionModel, page: MessagePage, view: Sessi
   })
   openRunning(model, view)
   if (live) adoptLive(model, live)
+  const said = new Set(turns.map((turn) => turn.user?.id))
+  model.pending = model.pending.filter(({ messageId }) => !said.has(messageId ?? undefined))
   model.loaded = true
   model.loadError = null
   // What the history does not hold (when runs began and ended, notices, the open thought's

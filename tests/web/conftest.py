@@ -1,0 +1,53 @@
+"""A real workspace on the demo vendor and a real browser that looks at it."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+from tests.gateway.house import Workspace, ended
+from tests.web.looking import Visitor
+
+ROOT = Path(__file__).resolve().parents[2]
+
+QUIET = (
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Debian's Chromium. Ended with the module: while it lives, no other test may use asyncio."""
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("chromium is not installed (Debian: apt-get install chromium)")
+    as_root = ["--no-sandbox"] if os.geteuid() == 0 else []
+    with sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=chromium, args=[*QUIET, *as_root])
+        yield found
+        found.close()
+
+
+@pytest.fixture(scope="module")
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
+    """A running workspace with nothing but the demo, and the page built into it."""
+    if not (ROOT / "src/silu/gateway/static/index.html").is_file():
+        pytest.skip("the web app has not been built (`make web`)")
+    with ended(Workspace(tmp_path_factory.mktemp("web")).start()) as made:
+        yield made
+
+
+@pytest.fixture
+def visit(browser: Browser, workspace: Workspace) -> Iterator[Visitor]:
+    """Opens pages, each signed in; at the end no page may have complained or looked outside."""
+    visitor = Visitor(browser, workspace)
+    yield visitor
+    visitor.close()
