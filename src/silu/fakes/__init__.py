@@ -7,8 +7,16 @@ our encoders. They are the test bench of the house and the rule book of `silu wi
 from silu.fakes.anthropic import FakeAnthropic
 from silu.fakes.compat import CompatServer
 from silu.fakes.deepseek import FakeDeepSeek
+from silu.fakes.glm import FakeGlm
+from silu.fakes.groq import FakeCerebras, FakeGroq
+from silu.fakes.kimi import FakeKimi
+from silu.fakes.mimo import FakeMiMo
+from silu.fakes.minimax import FakeMiniMax
+from silu.fakes.openrouter import FakeOpenRouter
+from silu.fakes.qwen import FakeQwen
 from silu.fakes.script import Answer, Asked, Call, Say, Script, Think, Trouble, answer, chatty, play
 from silu.fakes.vendor import FakeVendor, RefusalError, Seen, serve
+from silu.fakes.xai import FakeGrok
 
 __all__ = [
     "Answer",
@@ -16,7 +24,16 @@ __all__ = [
     "Call",
     "CompatServer",
     "FakeAnthropic",
+    "FakeCerebras",
     "FakeDeepSeek",
+    "FakeGlm",
+    "FakeGrok",
+    "FakeGroq",
+    "FakeKimi",
+    "FakeMiMo",
+    "FakeMiniMax",
+    "FakeOpenRouter",
+    "FakeQwen",
     "FakeVendor",
     "RefusalError",
     "Say",
