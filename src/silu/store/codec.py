@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from silu.store.escaping import escape, unescape
 from silu.types.parts import (
     BlobRef,
     Continuity,
@@ -82,19 +83,6 @@ def blobs_of(parts: list[Part]) -> set[str]:
         if ref is not None:
             refs.add(ref.sha256)
     return refs
-
-
-def escape(text: str) -> str:
-    """PostgreSQL takes no NUL in text and models write them: \\x10 escapes it, and itself."""
-    if "\x00" not in text and "\x10" not in text:
-        return text
-    return text.replace("\x10", "\x10p").replace("\x00", "\x100")
-
-
-def unescape(text: str) -> str:
-    if "\x10" not in text:
-        return text
-    return text.replace("\x100", "\x00").replace("\x10p", "\x10")
 
 
 class _Thoughts:

@@ -7,7 +7,7 @@ from sqlalchemy import bindparam
 
 from silu.store import schema
 from silu.store.api import DeltaRow
-from silu.store.codec import escape, unescape
+from silu.store.escaping import escape, unescape
 from silu.store.sql import Sql, Tx
 from silu.types.parts import Part, TextPart, ThinkingPart, ToolCallPart
 

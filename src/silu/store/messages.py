@@ -107,7 +107,7 @@ def note_last(tx: Tx, session_id: str, message: Message) -> None:
     """Show a message's text as the session's last one in the sidebar."""
     text = " ".join(text_of(message).split())
     if text:
-        log.touch(tx, session_id, last_message=codec.escape(text[:_LAST_MESSAGE_CHARS]))
+        log.touch(tx, session_id, last_message=text[:_LAST_MESSAGE_CHARS])
 
 
 def page(tx: Tx, session_id: str, *, before: str | None, limit: int) -> MessagePage:

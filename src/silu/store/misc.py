@@ -81,7 +81,7 @@ def learn(tx: Tx, fact: Learned) -> None:
             "model": fact.model,
             "fact": fact.fact,
             "value": msgspec.json.encode(fact.value).decode(),
-            "evidence": fact.evidence.replace("\x00", ""),
+            "evidence": fact.evidence,
             "ts": fact.ts,
         },
     )

@@ -8,7 +8,6 @@ import sqlalchemy as sa
 
 from silu.store import deltas, log, messages, schema
 from silu.store.api import NewRun, Run, RunRef, RunState, StaleRunError
-from silu.store.codec import escape, unescape
 from silu.store.sql import Tx
 from silu.types.facts import DoneReason, FactData, MessageAdded, QueuedSend, QueueUpdate, RunStatus
 from silu.types.levels import parse_level
@@ -209,7 +208,7 @@ def of_session(tx: Tx, session_id: str | None) -> list[Run]:
 
 def steer(tx: Tx, session_id: str, run_id: str, text: str) -> int:
     """Keep words for a run; their number."""
-    values = {"session_id": session_id, "run_id": run_id, "text": escape(text), "ts": tx.now}
+    values = {"session_id": session_id, "run_id": run_id, "text": text, "ts": tx.now}
     return tx.execute(sa.insert(_st).values(**values).returning(_st.c.id)).scalar_one()
 
 
@@ -247,7 +246,7 @@ def open_steers(tx: Tx, run_id: str) -> list[tuple[int, str]]:
         .where(_st.c.run_id == run_id, _st.c.taken.is_(False))
         .order_by(_st.c.id)
     )
-    return [(row.id, unescape(row.text)) for row in rows]
+    return [(row.id, row.text) for row in rows]
 
 
 def take_steers(tx: Tx, run_id: str, upto: int) -> None:

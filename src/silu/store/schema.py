@@ -9,6 +9,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from silu.store.escaping import escape, unescape
+
 HEAD = "0002_thinking"
 """The revision this program writes."""
 
@@ -24,19 +26,38 @@ metadata = sa.MetaData(
     }
 )
 
+
+class SafeText(sa.types.TypeDecorator[str]):
+    """Text in which a NUL may stand: PostgreSQL takes none and models write them."""
+
+    impl = sa.Text
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: sa.Dialect) -> str | None:
+        return None if value is None else escape(value)
+
+    def process_result_value(self, value: Any, dialect: sa.Dialect) -> str | None:
+        return None if value is None else unescape(value)
+
+
 _SERIAL = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
 
 def _id(name: str, *args: Any, **kw: Any) -> sa.Column[str]:
-    return sa.Column(name, sa.Text, *args, **kw)
+    return sa.Column(name, SafeText, *args, **kw)
 
 
 def _text(name: str) -> sa.Column[str]:
-    return sa.Column(name, sa.Text, nullable=False, server_default="")
+    return sa.Column(name, SafeText, nullable=False, server_default="")
 
 
 def _null_text(name: str) -> sa.Column[str | None]:
-    return sa.Column(name, sa.Text, nullable=True)
+    return sa.Column(name, SafeText, nullable=True)
+
+
+def _raw_text(name: str, *, nullable: bool) -> sa.Column[Any]:
+    """Written and read on the raw driver too: the codec escapes it, not the column."""
+    return sa.Column(name, sa.Text, nullable=nullable)
 
 
 def _int(name: str) -> sa.Column[int]:
@@ -117,7 +138,7 @@ messages = sa.Table(
     _flag("final"),
     _null_text("metadata"),
     _int("created_at"),
-    _null_text("thinking_content"),
+    _raw_text("thinking_content", nullable=True),
     _null_text("thinking_metadata"),
     sa.Index("ix_messages_run_id", "run_id"),
 )
@@ -234,7 +255,7 @@ deltas = sa.Table(
     _id("run_id", nullable=False),
     _id("message_id", nullable=False),
     _id("kind", nullable=False),
-    _id("text", nullable=False),
+    _raw_text("text", nullable=False),
     _int("at"),
     sqlite_with_rowid=False,
 )

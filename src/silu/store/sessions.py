@@ -7,7 +7,6 @@ import sqlalchemy as sa
 
 from silu.store import log, messages, runs, schema, todos
 from silu.store.api import NewSession, Session, SessionKind, SessionPage
-from silu.store.codec import escape, unescape
 from silu.store.ids import new_id
 from silu.store.sql import Tx
 from silu.types.errors import UserError
@@ -27,7 +26,7 @@ def create(tx: Tx, new: NewSession) -> str:
             "id": session_id,
             "kind": new.kind,
             "parent_id": new.parent_id,
-            "title": escape(new.title),
+            "title": new.title,
             "mode": new.mode,
             "build_model": new.model,
             "build_level": new.level,
@@ -104,7 +103,7 @@ def item_of(row: sa.Row[Any]) -> SessionItem:
     model, _ = _choice(row, row.mode)
     return SessionItem(
         id=row.id,
-        title=unescape(row.title),
+        title=row.title,
         model=model,
         mode=row.mode,
         created_at=row.created_at,
@@ -114,7 +113,7 @@ def item_of(row: sa.Row[Any]) -> SessionItem:
         is_running=row.running_run is not None,
         waiting=bool(row.waiting),
         unread=row.attention_n > row.read_n,
-        last_message=None if row.last_message is None else unescape(row.last_message),
+        last_message=None if row.last_message is None else row.last_message,
         todo_summary=todos.summary_from(row.todo_summary),
         head=row.head,
     )
@@ -133,7 +132,7 @@ def waits(tx: Tx, session_id: str) -> list[Wait]:
 
 def rename(tx: Tx, session_id: str, title: str) -> None:
     require(tx, session_id)
-    log.touch(tx, session_id, title=escape(title))
+    log.touch(tx, session_id, title=title)
     log.append(tx, session_id, None, [SessionUpdate(title=title)])
 
 

@@ -4,7 +4,6 @@ import msgspec
 import sqlalchemy as sa
 
 from silu.store import log, schema
-from silu.store.codec import escape, unescape
 from silu.store.sql import Tx
 from silu.types.facts import TodoUpdate
 from silu.types.todos import Plan, Todo, TodoSummary, summarise
@@ -34,8 +33,8 @@ def read(tx: Tx, session_id: str) -> list[Todo]:
     rows = tx.execute(sa.select(_t).where(_t.c.session_id == session_id).order_by(_t.c.position))
     return [
         Todo(
-            id=unescape(row.todo_id),
-            content=unescape(row.content),
+            id=row.todo_id,
+            content=row.content,
             status=row.status,
             origin=row.origin,
             plan_revision=row.plan_revision,
@@ -75,8 +74,8 @@ def _row(session_id: str, index: int, todo: Todo) -> dict[str, object]:
     return {
         "session_id": session_id,
         "position": index,
-        "todo_id": escape(todo.id),
-        "content": escape(todo.content),
+        "todo_id": todo.id,
+        "content": todo.content,
         "status": todo.status,
         "origin": todo.origin,
         "plan_revision": todo.plan_revision,

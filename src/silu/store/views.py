@@ -5,7 +5,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from silu.store.codec import unescape, unpack_parts
+from silu.store.codec import unpack_parts
+from silu.store.escaping import unescape
 from silu.types.frames import MessageView, Segment
 from silu.types.parts import (
     FilePart,

@@ -186,7 +186,7 @@ class Writer:
         raw: Any = self._connection.connection.dbapi_connection
         with suppress(Exception):
             raw.execute("ROLLBACK")
-            if trouble == "locked":
+            if trouble in {"locked", "full"}:
                 return
         self._disconnect()
 
