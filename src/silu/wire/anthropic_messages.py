@@ -16,6 +16,7 @@ from silu.wire import usage as counts
 from silu.wire.base import BaseDecoder
 from silu.wire.blocks import NULL, json_text
 from silu.wire.errors import failure_from_object
+from silu.wire.loose import loosely
 from silu.wire.tool_calls import is_json, made_id
 
 SIGNATURE = "signature"
@@ -133,7 +134,10 @@ class AnthropicDecoder(BaseDecoder):
     def _payload(self, name: bytes, data: bytes) -> None:
         if not data.strip() or data == b"[DONE]":
             return
-        event = _event(data)
+        try:
+            event = _event(data)
+        except msgspec.ValidationError:
+            event = loosely(_Event, data)
         if event.type == "content_block_delta" and event.delta is not None:
             self._delta(event.index, event.delta)
             return

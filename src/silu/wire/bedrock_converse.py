@@ -16,6 +16,7 @@ from silu.wire.base import BaseDecoder
 from silu.wire.blocks import NULL, json_text
 from silu.wire.errors import bad_data, failure_from_object
 from silu.wire.eventstream import BROKEN, EXCEPTION, EventStream
+from silu.wire.loose import dicts, loosely
 from silu.wire.tool_calls import is_json, made_id
 
 SIGNATURE = "signature"
@@ -80,7 +81,7 @@ class _Block(msgspec.Struct, rename="camel"):
     text: str | None = None
     tool_use: _Use | None = None
     reasoning_content: _Thought | None = None
-    citations_content: Any = None
+    citations_content: dict[str, Any] | None = None
 
 
 class _Message(msgspec.Struct):
@@ -146,14 +147,14 @@ class BedrockDecoder(BaseDecoder):
 
     def _payload(self, name: bytes, data: bytes) -> None:
         if name == b"contentBlockDelta":
-            event = _event(data)
+            event = self._event(data)
             if event.delta is not None:
                 self._delta(event.content_block_index, event.delta)
             return
         if name.startswith(EXCEPTION) or name == BROKEN:
             self._trouble(name, data)
             return
-        event = _event(data) if data else _Event()
+        event = self._event(data) if data else _Event()
         match name:
             case b"contentBlockStart":
                 if event.start is not None and event.start.tool_use is not None:
@@ -168,6 +169,13 @@ class BedrockDecoder(BaseDecoder):
                     self._finalise()
             case _:
                 pass
+
+    @staticmethod
+    def _event(data: bytes) -> _Event:
+        try:
+            return _event(data)
+        except msgspec.ValidationError:
+            return loosely(_Event, data)
 
     def _trouble(self, name: bytes, data: bytes) -> None:
         if name == BROKEN:
@@ -292,18 +300,18 @@ class BedrockDecoder(BaseDecoder):
             text = thought.reasoning_text or _Text()
             piece = _Reasoning(text.text, text.signature, thought.redacted_content)
             self._reasoning(self._block(index), piece)
-        elif isinstance(block.citations_content, dict):
-            self._cited(cast("dict[str, Any]", block.citations_content))
+        elif block.citations_content is not None:
+            self._cited(block.citations_content)
         else:
             self._own(raw)
             return
         self._stop(index)
 
     def _cited(self, content: dict[str, Any]) -> None:
-        for item in _dicts(content.get("content")):
+        for item in dicts(content.get("content")):
             if isinstance(item.get("text"), str) and item["text"]:
                 self._writer.text(item["text"])
-        for item in _dicts(content.get("citations")):
+        for item in dicts(content.get("citations")):
             title = item.get("title")
             named = title if isinstance(title, str) else None
             self._writer.cite(Citation(title=named, raw=json_text(item)))
@@ -323,8 +331,3 @@ class BedrockDecoder(BaseDecoder):
                 self._end_thought(opened)
         self._open.clear()
         self._writer.finish(reason)
-
-
-def _dicts(value: Any) -> list[dict[str, Any]]:
-    found = cast("list[Any]", value) if isinstance(value, list) else []
-    return [cast("dict[str, Any]", item) for item in found if isinstance(item, dict)]

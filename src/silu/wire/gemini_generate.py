@@ -16,6 +16,7 @@ from silu.wire import usage as counts
 from silu.wire.base import BaseDecoder
 from silu.wire.blocks import NULL, json_text
 from silu.wire.errors import bad_data, failure_from_object
+from silu.wire.loose import dicts, loosely
 from silu.wire.tool_calls import made_id
 
 SIGNATURE = "thought_signature"
@@ -114,7 +115,10 @@ class GeminiDecoder(BaseDecoder):
     def _payload(self, name: bytes, data: bytes) -> None:
         if data == b"[DONE]" or not data.strip():
             return
-        chunk = _chunk(data)
+        try:
+            chunk = _chunk(data)
+        except msgspec.ValidationError:
+            chunk = loosely(_Chunk, data)
         if chunk.error is not None or name == b"error":
             self._fail(failure_from_object(_any(data), self._status))
             return
@@ -229,7 +233,7 @@ class GeminiDecoder(BaseDecoder):
     # -- the end
 
     def _finish_with(self, raw: str, data: bytes) -> None:
-        candidate = cast("dict[str, Any]", cast("Any", _any(data))["candidates"][0])
+        candidate = _candidate(data)
         message = candidate.get("finishMessage")
         detail = message if isinstance(message, str) else None
         self._cite(candidate.get("groundingMetadata"))
@@ -244,19 +248,17 @@ class GeminiDecoder(BaseDecoder):
 
     def _cite(self, grounding: Any) -> None:
         found = cast("dict[str, Any]", grounding) if isinstance(grounding, dict) else {}
-        chunks = found.get("groundingChunks")
-        if self._writer.open_text is None or not isinstance(chunks, list):
+        if self._writer.open_text is None:
             return
-        for item in cast("list[Any]", chunks):
-            web = cast("dict[str, Any]", item).get("web") if isinstance(item, dict) else None
-            if isinstance(web, dict):
-                named = cast("dict[str, Any]", web)
+        for source in dicts(found.get("groundingChunks")):
+            if isinstance(source.get("web"), dict):
+                named = cast("dict[str, Any]", source["web"])
                 url, title = named.get("uri"), named.get("title")
                 self._writer.cite(
                     Citation(
                         url=url if isinstance(url, str) else None,
                         title=title if isinstance(title, str) else None,
-                        raw=json_text(item),
+                        raw=json_text(source),
                     )
                 )
 
@@ -284,9 +286,16 @@ class GeminiDecoder(BaseDecoder):
                 self._set_finish("unknown", None)
 
 
+def _candidate(data: bytes) -> dict[str, Any]:
+    """The first candidate as it came."""
+    return next(iter(dicts(_any(data).get("candidates"))), {})
+
+
 def _raw_part(data: bytes, place: int) -> dict[str, Any]:
-    found = cast("Any", _any(data))["candidates"][0]["content"]["parts"][place]
-    return dict(cast("dict[str, Any]", found))
+    """A part of the first candidate as it came."""
+    content = _candidate(data).get("content")
+    parts = cast("dict[str, Any]", content).get("parts") if isinstance(content, dict) else None
+    return dict(dicts(parts)[place])
 
 
 def _inner_id(value: Any) -> str | None:

@@ -13,6 +13,7 @@ from silu.types.rules import DecodeRules
 from silu.wire import usage as counts
 from silu.wire.base import BaseDecoder
 from silu.wire.errors import bad_data, failure_from_object
+from silu.wire.loose import loosely
 from silu.wire.ndjson import NdJson
 from silu.wire.tool_calls import made_id
 
@@ -49,7 +50,7 @@ class _Last(msgspec.Struct):
 
 
 _line = msgspec.json.Decoder(_Line).decode
-_last = msgspec.json.Decoder(_Last).decode
+_last = msgspec.json.Decoder(_Last, strict=False).decode
 _any = msgspec.json.Decoder().decode
 
 _FINISH: dict[str, FinishReason] = {"stop": "stop", "length": "length"}
@@ -80,7 +81,10 @@ class OllamaDecoder(BaseDecoder):
     def _payload(self, name: bytes, data: bytes) -> None:
         if self._finished:
             return
-        line = _line(data)
+        try:
+            line = _line(data)
+        except msgspec.ValidationError:
+            line = loosely(_Line, data)
         if line.error is not None:
             self._fail(failure_from_object(_any(data), self._status))
             return

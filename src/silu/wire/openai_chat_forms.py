@@ -8,6 +8,7 @@ from typing import Any, cast
 import msgspec
 
 from silu.wire.blocks import json_text
+from silu.wire.loose import dicts
 
 
 class Function(msgspec.Struct, gc=False):
@@ -98,7 +99,7 @@ def loose(found: object) -> Chunk:
         raise msgspec.ValidationError("a JSON object was expected")
     obj = cast("dict[str, Any]", found)
     return Chunk(
-        choices=[_loose_choice(choice) for choice in _dicts(obj.get("choices"))] or None,
+        choices=[_loose_choice(choice) for choice in dicts(obj.get("choices"))] or None,
         usage=_dict(obj.get("usage")),
         error=obj.get("error"),
         x_groq=_dict(obj.get("x_groq")),
@@ -128,7 +129,7 @@ def _loose_delta(obj: dict[str, Any]) -> Delta:
         reasoning=text_of(obj.get("reasoning")),
         reasoning_text=text_of(obj.get("reasoning_text")),
         reasoning_details=_list(obj.get("reasoning_details")),
-        tool_calls=[_loose_call(call) for call in _dicts(obj.get("tool_calls"))] or None,
+        tool_calls=[_loose_call(call) for call in dicts(obj.get("tool_calls"))] or None,
         encrypted_content=_str(obj.get("encrypted_content")),
         refusal=_str(obj.get("refusal")),
         annotations=_list(obj.get("annotations")),
@@ -161,11 +162,6 @@ def _dict(value: object) -> dict[str, Any] | None:
 
 def _list(value: object) -> list[Any] | None:
     return cast("list[Any]", value) if isinstance(value, list) else None
-
-
-def _dicts(value: object) -> list[dict[str, Any]]:
-    listed = cast("list[Any]", value) if isinstance(value, list) else []
-    return [cast("dict[str, Any]", item) for item in listed if isinstance(item, dict)]
 
 
 def _index(value: object) -> int | None:

@@ -16,6 +16,7 @@ from silu.wire import usage as counts
 from silu.wire.base import BaseDecoder
 from silu.wire.blocks import NULL, json_text
 from silu.wire.errors import bad_data, cut, failure_from_object
+from silu.wire.loose import loosely
 from silu.wire.tool_calls import is_json, made_id
 
 REASONING_ITEM = "reasoning_item"
@@ -112,7 +113,10 @@ class ResponsesDecoder(BaseDecoder):
     def _payload(self, name: bytes, data: bytes) -> None:
         if data == b"[DONE]" or not data.strip():
             return
-        event = _event(data)
+        try:
+            event = _event(data)
+        except msgspec.ValidationError:
+            event = loosely(_Event, data)
         kind = event.type
         if kind == "response.output_text.delta":
             if event.delta:

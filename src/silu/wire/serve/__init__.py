@@ -16,6 +16,7 @@ from silu.wire.serve.messages_in import decode_messages
 from silu.wire.serve.messages_out import MessagesStream, MessagesWhole
 from silu.wire.serve.options import ServeEncoder, ServeOptions
 from silu.wire.serve.request import BadRequestError, ServedRequest
+from silu.wire.serve.responses_out import ResponsesWriter
 
 __all__ = [
     "SERVED",
@@ -53,6 +54,8 @@ def encoder(dialect: str, *, stream: bool, options: ServeOptions | None = None) 
             return ChatWhole(settings)
         case "anthropic-messages", True:
             return MessagesStream(settings)
+        case "openai-responses", _:
+            return ResponsesWriter(settings, stream=stream)
         case "anthropic-messages", False:
             return MessagesWhole(settings)
         case _:
