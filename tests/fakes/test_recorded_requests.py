@@ -7,12 +7,14 @@ from typing import Any
 import pytest
 
 from silu.fakes.anthropic import check_request
-from silu.fakes.chat_rules import ChatSchema, check_chat
+from silu.fakes.chat_rules import ChatSchema, ProblemError, check_chat
 from silu.fakes.claude_models import MODELS
 from silu.fakes.deepseek import FakeDeepSeek
 from silu.fakes.http import Incoming
+from silu.fakes.openai import FakeOpenAI
 from silu.fakes.recordings import load
 from silu.fakes.replay import LOOSE, Replay
+from silu.fakes.responses_rules import check_responses
 from silu.fakes.vendor import RefusalError
 
 pytestmark = pytest.mark.anyio
@@ -99,3 +101,16 @@ async def test_strict_replay_accepts_the_recorded_conversations(shared: Path, di
 
 def posted(body: bytes) -> Incoming:
     return Incoming(method="POST", path="/v1/messages", query="", headers={}, body=body)
+
+
+def test_recorded_responses_requests_are_judged_as_the_vendor_judged_them(shared: Path) -> None:
+    for folder, meta, body in recorded(shared, "openai-responses"):
+        if meta["vendor"] not in ("openai", "azure", "chatgpt"):
+            continue
+        if meta["status"] == 200:
+            check_responses(body)
+            continue
+        with pytest.raises((RefusalError, ProblemError)) as caught:
+            FakeOpenAI()._responses(body)
+        told = json.loads((folder / "response.json").read_text())["error"]
+        assert told["message"] in str(caught.value)

@@ -12,6 +12,7 @@ from silu.fakes.groq import FakeCerebras, FakeGroq
 from silu.fakes.kimi import FakeKimi
 from silu.fakes.mimo import FakeMiMo
 from silu.fakes.minimax import FakeMiniMax
+from silu.fakes.openai import FakeOpenAI
 from silu.fakes.openrouter import FakeOpenRouter
 from silu.fakes.qwen import FakeQwen
 from silu.fakes.script import Answer, Asked, Call, Say, Script, Think, Trouble, answer, chatty, play
@@ -32,6 +33,7 @@ __all__ = [
     "FakeKimi",
     "FakeMiMo",
     "FakeMiniMax",
+    "FakeOpenAI",
     "FakeOpenRouter",
     "FakeQwen",
     "FakeVendor",

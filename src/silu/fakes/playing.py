@@ -8,6 +8,7 @@ from silu.fakes.http import DroppedError
 from silu.fakes.script import Answer, Call, Say, Think, Trouble
 from silu.types import events as ev
 from silu.types.errors import Failure
+from silu.types.parts import ThinkingKind
 from silu.types.usage import Usage
 from silu.wire.serve import ServeEncoder
 
@@ -65,14 +66,19 @@ def finish_of(answer: Answer) -> ev.Finish:
 
 
 def events(
-    answer: Answer, *, usage: Usage, show_thinking: bool = True, seal: Seal = no_seal
+    answer: Answer,
+    *,
+    usage: Usage,
+    show_thinking: bool = True,
+    seal: Seal = no_seal,
+    kind: ThinkingKind = "full",
 ) -> Iterator[ev.StreamEvent]:
     """The answer as stream events; every call must have its id by now."""
     yield ev.UsageReport(Usage(input_tokens=usage.input_tokens, output_tokens=1))
     for index, part in enumerate(answer.parts):
         match part:
             case Think():
-                yield ev.BlockStart(index, "thinking", "redacted" if part.redacted else "full")
+                yield ev.BlockStart(index, "thinking", "redacted" if part.redacted else kind)
                 if show_thinking and not part.redacted:
                     for piece in pieces_of(part.text, answer.step):
                         yield ev.ThinkingDelta(index, piece)

@@ -11,6 +11,7 @@ from silu.fakes import playing
 from silu.fakes.http import Incoming, Reply, listening
 from silu.fakes.script import Answer, Asked, Call, Script, Think, Trouble, chatty
 from silu.types.events import StreamEvent
+from silu.types.parts import ThinkingKind
 from silu.types.usage import Usage
 from silu.wire.serve import ServeOptions, encode_error, encoder
 from silu.wire.serve.errors import dump
@@ -65,6 +66,7 @@ class FakeVendor:
 
     name = "fake"
     base = ""
+    thinking_kind: ThinkingKind = "full"
 
     def __init__(
         self, script: Script = chatty, *, key: str = "test-key", rate: float | None = None
@@ -176,6 +178,7 @@ class FakeVendor:
             usage=self.usage(asked, answer),
             show_thinking=asked.show_thinking,
             seal=self.seal(asked, answer),
+            kind=self.thinking_kind,
         )
         writer = encoder(asked.dialect, stream=asked.stream, options=self.options(asked))
         if not asked.stream:

@@ -104,7 +104,7 @@ class ResponsesWriter:
                 pass
 
     def _response(self, status: str) -> dict[str, Any]:
-        done = [item.body for item in self._items.values() if item.body.get("status") != "open"]
+        done = [item.body for item in self._items.values()]
         usage = None
         if status in ("completed", "incomplete") and self._usage is not None:
             usage = (self._options.shape_usage or usage_object)(self._usage)
@@ -117,7 +117,7 @@ class ResponsesWriter:
             "incomplete_details": None,
             "model": self._model,
             **self._options.extra,
-            "output": [body for body in done if body],
+            "output": [] if status == "in_progress" else [body for body in done if body],
             "usage": usage,
         }
 
@@ -164,7 +164,7 @@ class ResponsesWriter:
         """The opening or the end of the part that an item's text stands in."""
         where = {"item_id": self._name(item), "output_index": item.slot}
         if item.kind == "text":
-            part = {"type": "output_text", "text": text, "annotations": []}
+            part: dict[str, Any] = {"type": "output_text", "text": text, "annotations": []}
             return self._event(f"response.content_part.{when}", **where, content_index=0, part=part)
         if item.kind == "thinking" and item.summary:
             part = {"type": "summary_text", "text": text}
@@ -207,8 +207,13 @@ class ResponsesWriter:
         return head
 
     def _end(self, item: _Item) -> bytes:
+        head = b""
         if not item.begun:
-            return b""
+            if item.kind != "thinking":
+                return b""
+            # A thought of which nothing is shown is still an item.
+            item.summary = False
+            head = self._begin(item)
         text = item.text
         where = {"item_id": self._name(item), "output_index": item.slot}
         done = b""
@@ -222,7 +227,7 @@ class ResponsesWriter:
                 kind = "response.reasoning_text.done"
                 done = self._done(kind, **where, content_index=0, text=text)
             case "text":
-                part = {"type": "output_text", "text": text, "annotations": []}
+                part: dict[str, Any] = {"type": "output_text", "text": text, "annotations": []}
                 item.body |= {"content": [part], "status": "completed"}
                 kind = "response.output_text.done"
                 done = self._done(kind, **where, content_index=0, text=text)
@@ -235,7 +240,7 @@ class ResponsesWriter:
         if not self._stream:
             return b""
         closed = self._event("response.output_item.done", output_index=item.slot, item=item.body)
-        return done + self._part(item, "done", text) + closed
+        return head + done + self._part(item, "done", text) + closed
 
     def _done(self, kind: str, **fields: Any) -> bytes:
         return self._event(kind, **fields) if self._stream else b""
