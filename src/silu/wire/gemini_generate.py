@@ -288,7 +288,8 @@ class GeminiDecoder(BaseDecoder):
 
 def _candidate(data: bytes) -> dict[str, Any]:
     """The first candidate as it came."""
-    return next(iter(dicts(_any(data).get("candidates"))), {})
+    found = dicts(_any(data).get("candidates"))
+    return found[0] if found else {}
 
 
 def _raw_part(data: bytes, place: int) -> dict[str, Any]:

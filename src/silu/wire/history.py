@@ -96,19 +96,18 @@ class History(msgspec.Struct):
     """The turns to be written. `open_loop` is the first assistant turn since the last person's
     message whose calls have been answered, where the request goes on from a tool result."""
 
-    turns: list[Turn]
-    dropped: list[Dropped]
+    turns: list[Turn] = []
+    dropped: list[Dropped] = []
     open_loop: Turn | None = None
+    told: set[tuple[str, str | None]] = set()
 
     def drop(self, turn: Turn, part: Part | None, what: str, why: str) -> None:
-        self.dropped.append(
-            Dropped(
-                message_id=turn.message.id,
-                part=(part.id or None) if part is not None else None,
-                what=what,
-                why=why,
-            )
-        )
+        self.leave_out(turn.message, part, what, why)
+
+    def leave_out(self, message: Message, part: Part | None, what: str, why: str) -> None:
+        name = (part.id or None) if part is not None else None
+        self.told.add((message.id, name))
+        self.dropped.append(Dropped(message_id=message.id, part=name, what=what, why=why))
 
 
 def prepare(request: EncodeInput, rules: EncodeRules, ids: IdForm) -> History:
@@ -133,8 +132,10 @@ class _Preparation:
         self._messages = request.messages
         self._rules = rules
         self._ids = ids
-        self._history = History([], [])
+        self._history = History()
         self._asked: list[_Asked] = []
+        self._by_turn: dict[int, list[_Asked]] = {}
+        self._by_id: dict[str, list[_Asked]] = {}
         self._unmatched: list[tuple[Message, ToolResultPart]] = []
         self._scope = _scope(request, rules)
         self._refused: set[tuple[str, ...]] = set()
@@ -152,7 +153,9 @@ class _Preparation:
                 case role:
                     self._said(role, message)
         for message, part in self._unmatched:
-            self._drop(message, part, "tool_result", "no call of this history asked for it")
+            self._history.leave_out(
+                message, part, "tool_result", "no call of this history asked for it"
+            )
         self._history.open_loop = _open_loop(turns)
         return self._history
 
@@ -163,36 +166,42 @@ class _Preparation:
         for number, message in enumerate(self._messages):
             for part in message.parts:
                 if isinstance(part, ToolCallPart) and message.role == "assistant":
-                    self._asked.append(_Asked(part, number))
+                    asked = _Asked(part, number)
+                    self._asked.append(asked)
+                    self._by_turn.setdefault(number, []).append(asked)
+                    self._by_id.setdefault(part.call_id, []).append(asked)
                 elif isinstance(part, ToolResultPart):
-                    asked = self._asker(part)
-                    if asked is None:
+                    found = self._asker(part)
+                    if found is None:
                         self._unmatched.append((message, part))
                     else:
-                        asked.result = part
+                        found.result = part
 
     def _asker(self, part: ToolResultPart) -> _Asked | None:
-        waiting = [asked for asked in self._asked if asked.result is None]
-        newest = max((asked.turn for asked in waiting), default=-1)
-        same = [asked for asked in waiting if asked.part.call_id == part.call_id]
-        if same:
-            last = max(asked.turn for asked in same)
-            return next(asked for asked in same if asked.turn == last)
-        known = any(asked.part.call_id == part.call_id for asked in self._asked)
-        if known or not part.name:
+        same = self._by_id.get(part.call_id)
+        if same is not None:
+            waiting = [asked for asked in same if asked.result is None]
+            newest = max((asked.turn for asked in waiting), default=-1)
+            return next((asked for asked in waiting if asked.turn == newest), None)
+        if not part.name or not self._by_turn:
             return None
-        return next((a for a in waiting if a.turn == newest and a.part.name == part.name), None)
+        last = self._by_turn[max(self._by_turn)]
+        return next((a for a in last if a.result is None and a.part.name == part.name), None)
 
     def _name(self) -> None:
         """Wire ids: legal ones stay as they are, others and repeated ones are made anew."""
         legal = re.compile(self._ids.legal)
         used: set[str] = set()
+        seen: dict[str, int] = {}
         for asked in self._asked:
-            wanted, number = asked.part.call_id, 0
-            wire = wanted if legal.fullmatch(wanted) else self._ids.made(wanted, number)
+            wanted = asked.part.call_id
+            number = seen.get(wanted, 0)
+            legal_once = not number and legal.fullmatch(wanted)
+            wire = wanted if legal_once else self._ids.made(wanted, number)
             while wire in used:
                 number += 1
                 wire = self._ids.made(wanted, number)
+            seen[wanted] = number + 1
             used.add(wire)
             asked.id = wire
 
@@ -215,7 +224,7 @@ class _Preparation:
             self._history.turns.append(Turn(role="user", message=message, notices=notices))
 
     def _assistant(self, number: int, message: Message) -> None:
-        asked = {id(a.part): a for a in self._asked if a.turn == number}
+        asked = {id(a.part): a for a in self._by_turn.get(number, ())}
         turn = Turn(role="assistant", message=message)
         turn.kept = self._kept(number, message)
         answered: list[_Asked] = []
@@ -223,12 +232,16 @@ class _Preparation:
             if isinstance(part, ToolCallPart):
                 call = asked[id(part)]
                 if message.interrupted and (call.result is None or not _is_object(part.arguments)):
-                    self._drop(message, part, "tool_call", "the answer was cut before it ran")
+                    self._history.leave_out(
+                        message, part, "tool_call", "the answer was cut before it ran"
+                    )
                     continue
                 answered.append(call)
                 turn.parts.append(replace(part, call_id=call.id))
             elif isinstance(part, ThinkingPart) and message.interrupted:
-                self._drop(message, part, "thinking", "the answer was cut, so it is incomplete")
+                self._history.leave_out(
+                    message, part, "thinking", "the answer was cut, so it is incomplete"
+                )
             elif not isinstance(part, (NoticePart, ToolResultPart)):
                 turn.parts.append(part)
         self._history.turns.append(turn)
@@ -262,12 +275,7 @@ class _Preparation:
     def _refuse(self, message: Message, why: str) -> None:
         for part in message.parts:
             if isinstance(part, ThinkingPart):
-                self._drop(message, part, "thinking", why)
-
-    def _drop(self, message: Message, part: Part, what: str, why: str) -> None:
-        self._history.dropped.append(
-            Dropped(message_id=message.id, part=part.id or None, what=what, why=why)
-        )
+                self._history.leave_out(message, part, "thinking", why)
 
 
 def thought_reason(turn: Turn, rules: EncodeRules) -> str:
@@ -283,9 +291,7 @@ def thought_reason(turn: Turn, rules: EncodeRules) -> str:
 
 def told(history: History, turn: Turn, part: Part) -> bool:
     """Has the reason for leaving this part out been given?"""
-    return any(
-        d.message_id == turn.message.id and d.part == (part.id or None) for d in history.dropped
-    )
+    return (turn.message.id, part.id or None) in history.told
 
 
 def arguments(part: ToolCallPart) -> dict[str, Any]:

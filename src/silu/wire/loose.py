@@ -41,21 +41,17 @@ def _value(kind: Any, value: Any) -> Any:
     """The value as `kind`, or `UNSET` where it does not fit."""
     if kind is msgspec.Raw:
         return msgspec.Raw(msgspec.json.encode(value))
-    inner = _inner(kind)
-    if inner is not None and isinstance(value, dict):
-        return _struct(inner, cast("dict[str, Any]", value))
-    if inner is not None and isinstance(value, list):
-        return [_struct(inner, item) for item in dicts(cast("list[Any]", value))]
+    for form in (kind, *get_args(kind)):
+        if _is_struct(form) and isinstance(value, dict):
+            return _struct(form, cast("dict[str, Any]", value))
+        inner = get_args(form)
+        if get_origin(form) is list and _is_struct(inner[0]) and isinstance(value, list):
+            return [_struct(inner[0], item) for item in dicts(cast("list[Any]", value))]
     try:
         return msgspec.convert(value, kind, strict=False)
     except msgspec.ValidationError:
         return msgspec.UNSET
 
 
-def _inner(kind: Any) -> type[msgspec.Struct] | None:
-    """The struct in `S | None`, `list[S]` or `list[S] | None`."""
-    if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
-        return kind
-    if get_origin(kind) is dict:
-        return None
-    return next((found for arg in get_args(kind) if (found := _inner(arg))), None)
+def _is_struct(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, msgspec.Struct)
