@@ -159,7 +159,8 @@ def _check_pairs(items: list[dict[str, Any]]) -> None:
         if item["type"] != "reasoning":
             continue
         follower = items[i + 1] if i + 1 < len(items) else {}
-        own = follower.get("type") in ("function_call", "reasoning") or (
+        kind_of = str(follower.get("type"))
+        own = kind_of.endswith(("_call", "reasoning")) or (
             follower.get("type") == "message" and follower.get("role") == "assistant"
         )
         if not own:
