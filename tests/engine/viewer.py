@@ -1,6 +1,7 @@
 """A client as the protocol describes it: builds texts from deltas by offset, checks as it goes."""
 
 import asyncio
+import contextlib
 from typing import Any
 
 import msgspec
@@ -36,6 +37,12 @@ class Viewer:
                     if fact["type"] == kind:
                         return fact
                 seen = len(self.facts)
+                for out in await self.client.take():
+                    self.apply(msgspec.json.decode(out.data))
+
+    async def read_what_is_there(self) -> None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(0.02):
                 for out in await self.client.take():
                     self.apply(msgspec.json.decode(out.data))
 
