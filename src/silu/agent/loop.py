@@ -21,7 +21,7 @@ from silu.agent.ports import (
     TurnState,
 )
 from silu.agent.repeats import Repeats
-from silu.agent.settings import RunOutcome, TurnSettings
+from silu.agent.settings import Parked, RunOutcome, TurnSettings
 from silu.agent.steps import CUT, Cut, StepResult
 from silu.agent.titles import title_of
 from silu.agent.todo import TodoStore, todo_tool, touched_ids
@@ -54,11 +54,12 @@ async def run_turn(
     client: ModelClient,
     tools: ToolBox,
     settings: TurnSettings,
-) -> RunOutcome:
+) -> RunOutcome | Parked:
     """Run one turn to its end, from wherever the journal says it is.
 
-    The `done` fact is written before this returns. Raises `Stale` when a newer attempt has
-    begun, and `CancelledError` when the process stops: the run can then be taken up again.
+    The `done` fact is written before this returns, unless the run is `Parked`. Raises `Stale`
+    when a newer attempt has begun, and `CancelledError` when the process stops: the run can then
+    be taken up again.
     """
     state = await journal.load()
     todos = TodoStore(state.todos, language=state.session.language)
@@ -84,10 +85,11 @@ async def run_turn(
         step=state.steps_done,
         attempt=state.attempt,
     )
+    error: ErrorInfo | None = None
     todos.touched = touched_ids(turn.context.since(state.user_message_id))
     try:
         await _begin(turn)
-        outcome, error = await _steps(turn), None
+        outcome = await _steps(turn)
     except (UserError, VendorError) as problem:
         outcome, error = _failed_by(problem)
     except Stale:
@@ -97,6 +99,8 @@ async def run_turn(
         outcome = RunOutcome(status="failed")
         text = f"silu failed ({type(problem).__name__}); the log has the details."
         error = ErrorInfo(kind="internal", message=text)
+    if isinstance(outcome, Parked):
+        return outcome
     return await _finish(turn, outcome, error)
 
 
@@ -162,7 +166,7 @@ async def _name_session(turn: Turn) -> None:
 # --------------------------------------------------------------------------------- loop
 
 
-async def _steps(turn: Turn) -> RunOutcome:
+async def _steps(turn: Turn) -> RunOutcome | Parked:
     if (seconds := turn.settings.limits.seconds) is not None:
         turn.ends_at = time.monotonic() + seconds
     repeats = Repeats(turn.settings.limits)
@@ -183,7 +187,7 @@ async def _steps(turn: Turn) -> RunOutcome:
         turn.attempt = 0
 
 
-async def _take_up(turn: Turn, repeats: Repeats) -> RunOutcome | None:
+async def _take_up(turn: Turn, repeats: Repeats) -> RunOutcome | Parked | None:
     """After a restart: finish what the last finished step led to. Nothing to do in a new run."""
     if turn.step == 0:
         return None
@@ -198,7 +202,9 @@ async def _take_up(turn: Turn, repeats: Repeats) -> RunOutcome | None:
     return over
 
 
-async def _after_step(turn: Turn, result: StepResult, repeats: Repeats) -> RunOutcome | None:
+async def _after_step(
+    turn: Turn, result: StepResult, repeats: Repeats
+) -> RunOutcome | Parked | None:
     """What the step led to; `None` when the loop goes on."""
     if result.cut is not None or result.failure is not None:
         return await _cut(turn, result)
@@ -221,7 +227,7 @@ async def _after_step(turn: Turn, result: StepResult, repeats: Repeats) -> RunOu
     return None if verdict == "again" else verdict
 
 
-async def _cut(turn: Turn, result: StepResult) -> RunOutcome:
+async def _cut(turn: Turn, result: StepResult) -> RunOutcome | Parked:
     """A stopped or failed call: what arrived is kept, its tool calls are answered."""
     if result.calls:
         await answer_all(turn, result.calls, NOT_RUN if result.cut is None else CUT[result.cut])
@@ -231,9 +237,12 @@ async def _cut(turn: Turn, result: StepResult) -> RunOutcome:
     raise VendorError(result.failure)
 
 
-def _cut_short(cut: Cut | None, turn: Turn) -> RunOutcome | None:
+def _cut_short(cut: Cut | None, turn: Turn) -> RunOutcome | Parked | None:
     if cut is None:
         return None
+    if cut == "parked":
+        assert turn.parked_on is not None
+        return Parked(wait_id=turn.parked_on)
     status = "cancelled" if cut == "person" else "incomplete"
     return RunOutcome(status=status, reason=cut, finish_reason=turn.last_finish)
 

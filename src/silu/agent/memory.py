@@ -9,8 +9,10 @@ from typing import Literal
 
 import msgspec
 
+from silu.agent.approvals import Approval, Rule, Scope
 from silu.agent.ports import CallRecord, Epoch, SessionState, TurnState
 from silu.types.facts import (
+    ApprovalRequest,
     DeltaData,
     Done,
     DoneReason,
@@ -19,6 +21,7 @@ from silu.types.facts import (
     RunStatus,
     TokenCount,
     TokenUpdate,
+    WaitResolved,
 )
 from silu.types.levels import LevelChoice
 from silu.types.parts import BlobRef, Message, Part, TextPart, ToolCallPart, ToolResultPart
@@ -75,6 +78,7 @@ class MemorySession:
         self.epochs: list[Epoch] = []
         self.calls: list[CallRecord] = []
         self.blobs = MemoryBlobs()
+        self.rules: list[Rule] = []
 
     def ask(self, text: str, parts: Iterable[Part] = ()) -> Message:
         """Add the person's next message."""
@@ -103,7 +107,8 @@ class MemoryRun:
     """One run of a session: journal, live events and the person's words to it, in one.
 
     `sink` is called with every fact and delta, in order, at once. A run that was put down (its
-    task cancelled) can be taken up again: `load` tells where it was.
+    task cancelled) can be taken up again: `load` tells where it was. With `park` a run does not
+    wait for a person but ends as `Parked`.
     """
 
     def __init__(
@@ -113,6 +118,7 @@ class MemoryRun:
         *,
         sink: Sink | None = None,
         level: LevelChoice | None = None,
+        park: bool = False,
     ) -> None:
         self.session = session
         self.id = _name("run")
@@ -126,6 +132,9 @@ class MemoryRun:
         self._steering: list[str] = []
         self._cancel = asyncio.Event()
         self._hurry = asyncio.Event()
+        self._approvals: dict[str, Approval] = {}
+        self._answered = asyncio.Event()
+        self._park = park
         self._steps_done = 0
         self._attempt = 0
         self._calls: dict[str, Literal["proposed", "started"]] = {}
@@ -159,6 +168,29 @@ class MemoryRun:
 
     async def wait_answer_now(self) -> None:
         await self._hurry.wait()
+
+    def approve(self, approval_id: str, approval: Approval) -> None:
+        """The person's word on a call that waits for it."""
+        self._approvals[approval_id] = approval
+        self._answered.set()
+        self.fact(WaitResolved(wait_id=approval_id, decision=approval.decision))
+
+    def rules(self) -> Sequence[Rule]:
+        return self.session.rules
+
+    def answered(self, approval_id: str) -> Approval | None:
+        return self._approvals.get(approval_id)
+
+    async def approval(self, request: ApprovalRequest) -> Approval | None:
+        while request.approval_id not in self._approvals:
+            if self._park:
+                return None
+            self._answered.clear()
+            await self._answered.wait()
+        return self._approvals[request.approval_id]
+
+    async def add_rule(self, rule: Rule, scope: Scope) -> None:
+        self.session.rules.append(rule)
 
     def level(self) -> LevelChoice | None:
         return self._set_level

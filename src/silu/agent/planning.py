@@ -27,19 +27,19 @@ class ModeRules:
     purpose: str
 
 
-_CONTROL = frozenset({"todo", "plan", "skill", "task", "ask_user"})
+CONTROL = frozenset({"todo", "plan", "skill", "task", "ask_user"})
 
 TABLE: dict[Mode, ModeRules] = {
     "plan": ModeRules(
         free=frozenset({"read", "interact"}),
         ask=frozenset({"network"}),
-        control=_CONTROL,
+        control=CONTROL,
         purpose="look, think and plan; change nothing",
     ),
     "build": ModeRules(
         free=frozenset({"read", "write", "execute", "network", "interact"}),
         ask=frozenset(),
-        control=_CONTROL,
+        control=CONTROL,
         purpose="do the work",
     ),
 }

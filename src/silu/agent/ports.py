@@ -10,9 +10,18 @@ from typing import Any, Literal, Protocol, runtime_checkable
 
 import msgspec
 
+from silu.agent.approvals import Approval, Rule, Scope
 from silu.types.calls import CallEvent, CallRequest
 from silu.types.capabilities import LevelSource, ModelInfo, Resolution
-from silu.types.facts import DeltaData, DoneReason, FactData, Mode, RunStatus, TokenCount
+from silu.types.facts import (
+    ApprovalRequest,
+    DeltaData,
+    DoneReason,
+    FactData,
+    Mode,
+    RunStatus,
+    TokenCount,
+)
 from silu.types.levels import LevelChoice
 from silu.types.parts import BlobRef, Message
 from silu.types.todos import Plan, Todo
@@ -212,6 +221,31 @@ class AnswersNow(Protocol):
         ...
 
     async def wait_answer_now(self) -> None: ...
+
+
+@runtime_checkable
+class Approves(Protocol):
+    """Beside `Runs`, on the same object: a person can be asked about a call."""
+
+    def rules(self) -> Sequence[Rule]:
+        """What the person allowed or denied for this session or for good, oldest first."""
+        ...
+
+    def answered(self, approval_id: str) -> Approval | None:
+        """What the person said before this attempt at the run, if they did."""
+        ...
+
+    async def approval(self, request: ApprovalRequest) -> Approval | None:
+        """The person's word on a call; waits for it where that is cheap. `None` when nobody has
+        answered yet: the run is parked and asks again when it is taken up.
+
+        The same `approval_id` is asked about again after a restart.
+        """
+        ...
+
+    async def add_rule(self, rule: Rule, scope: Scope) -> None:
+        """Keep what an approval said beyond this once."""
+        ...
 
 
 class ModelClient(Protocol):

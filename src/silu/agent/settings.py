@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
+from silu.agent.approvals import Policy
 from silu.types.facts import DoneReason, RunStatus
 
 
@@ -39,11 +40,19 @@ class Limits:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnSettings:
     """`today` gives the date the system text names; `result_chars` is how much of a result the
-    model is shown at once."""
+    model is shown at once. `policy` says which calls are asked about; `None`: none are (the tools
+    that were passed in are all the person wants to allow)."""
 
     limits: Limits = field(default_factory=Limits)
     today: Callable[[], str] = _today
     result_chars: int = 24_000
+    policy: Policy | None = None
+
+
+class Parked(msgspec.Struct, frozen=True, kw_only=True):
+    """The run waits for a person and holds no coroutine: take it up again when they answered."""
+
+    wait_id: str
 
 
 class RunOutcome(msgspec.Struct, frozen=True, kw_only=True):

@@ -32,11 +32,12 @@ _NO_END = Failure(
 )
 
 
-Cut = Literal["person", "time_limit"]
+Cut = Literal["person", "time_limit", "parked"]
 
 CUT: dict[Cut, str] = {
     "person": "stopped by the person",
     "time_limit": "stopped at the run's time limit",
+    "parked": "waits for the person",
 }
 
 

@@ -7,15 +7,12 @@ from collections.abc import Coroutine, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import msgspec
-
-from silu.agent.planning import decide, refusal
+from silu.agent.admission import DeniedError, admit, context_of, may_run
 from silu.agent.ports import Stale
 from silu.agent.steps import CUT, Cut
 from silu.agent.turn import Turn
-from silu.tools.base import Args, Tool, ToolContext, ToolOutput
+from silu.tools.base import Args, Tool, ToolOutput
 from silu.tools.results import EMPTY, Shown, show
-from silu.tools.toolbox import read_arguments
 from silu.types import facts
 from silu.types.errors import ToolError
 from silu.types.parts import Message, Part, ResultStatus, ToolCallPart, ToolResultPart
@@ -48,8 +45,8 @@ async def run_calls(
 ) -> Cut | None:
     """Run all calls at once; tells what stopped them, `None` when nothing did.
 
-    Every call has a result afterwards. `done` is a `tool` message of this step that an earlier
-    attempt began.
+    Every call has a result afterwards, but those that wait for a person (`parked`). `done` is a
+    `tool` message of this step that an earlier attempt began.
     """
     work = Round(calls, turn.message_id("t"))
     _take_over(work, done)
@@ -69,6 +66,8 @@ async def run_calls(
         for task in (every, stop):
             task.cancel()
         await asyncio.gather(every, stop, return_exceptions=True)
+    if cut is None and turn.parked_on is not None:
+        return "parked"
     if cut is not None:
         await _give_up(turn, work, CUT[cut])
     turn.context.add(work.message())
@@ -111,42 +110,22 @@ async def _one(turn: Turn, work: Round, at: int) -> None:
     call = work.calls[at]
     began = time.monotonic()
     try:
-        tool, args = _admit(turn, call)
+        tool, args = admit(turn, call)
+        allowed = await may_run(turn, call, tool, args, approval_id=f"{work.message_id}.{at}")
     except ToolError as error:
         result = _result(turn, call, status=_status_of(error), text=str(error))
     else:
+        if not allowed:
+            turn.parked_on = f"{work.message_id}.{at}"
+            return
         result = await _run(turn, work, at, tool, args)
     result.duration_ms = round((time.monotonic() - began) * 1000)
     work.results[at] = result
     await _tell(turn, work, [result])
 
 
-class _DeniedError(ToolError):
-    """The mode in force does not allow the call."""
-
-
 def _status_of(error: ToolError) -> ResultStatus:
-    return "denied" if isinstance(error, _DeniedError) else "error"
-
-
-def _admit(turn: Turn, call: ToolCallPart) -> tuple[Tool, Args]:
-    """The tool and its checked arguments, if the mode in force at this moment allows it."""
-    tool = turn.tools.find(call.name)
-    if turn.last_finish == "length" and not _is_json(call.arguments):
-        raise ToolError("the output limit cut this call's arguments off; nothing was done")
-    args = read_arguments(tool, call.arguments)
-    mode = turn.mode()
-    if decide(mode, tool, args) != "allow":
-        raise _DeniedError(refusal(mode, tool, turn.known_tools()))
-    return tool, args
-
-
-def _is_json(text: str) -> bool:
-    try:
-        msgspec.json.decode(text or "{}")
-    except msgspec.DecodeError:
-        return False
-    return True
+    return "denied" if isinstance(error, DeniedError) else "error"
 
 
 async def _run(turn: Turn, work: Round, at: int, tool: Tool, args: Args) -> ToolResultPart:
@@ -154,7 +133,7 @@ async def _run(turn: Turn, work: Round, at: int, tool: Tool, args: Args) -> Tool
     work.running.add(at)
     await turn.journal.tool_started(call.call_id)
     try:
-        output = await tool.run(args, _context(turn, call))
+        output = await tool.run(args, context_of(turn, call))
     except ToolError as error:
         output = ToolOutput(text=str(error), ok=False)
     except Stale:
@@ -165,32 +144,6 @@ async def _run(turn: Turn, work: Round, at: int, tool: Tool, args: Args) -> Tool
         text = f"{tool.name} failed with an internal error ({type(error).__name__})"
         output = ToolOutput(text=text, ok=False)
     return await _shown(turn, call, output)
-
-
-def _context(turn: Turn, call: ToolCallPart) -> ToolContext:
-    async def read_result(call_id: str) -> str | None:
-        return await _kept_result(turn, call_id)
-
-    return ToolContext(
-        workspace=turn.state.session.workspace,
-        call_id=call.call_id,
-        session_id=turn.state.session.id,
-        run_id=turn.state.run_id,
-        language=turn.state.session.language,
-        mode=turn.mode(),
-        cancelled=turn.stopped.is_set,
-        read_result=read_result,
-    )
-
-
-async def _kept_result(turn: Turn, call_id: str) -> str | None:
-    for message in reversed(turn.context.messages):
-        for part in message.parts:
-            if isinstance(part, ToolResultPart) and part.call_id == call_id:
-                if part.full is None:
-                    return part.shown
-                return (await turn.blobs.get(part.full)).decode("utf-8", errors="replace")
-    return None
 
 
 async def _shown(turn: Turn, call: ToolCallPart, output: ToolOutput) -> ToolResultPart:

@@ -25,7 +25,7 @@ class Turn:
 
     `stopped` is set when the person stops the run: tools on threads look at it. `hurried`: the
     answer is wanted now, thinking is turned down for the rest of the run. `ends_at` is where the
-    time limit is, on the monotonic clock.
+    time limit is, on the monotonic clock. `parked_on` is the approval a call waits for.
     """
 
     journal: Journal
@@ -48,6 +48,7 @@ class Turn:
     stopped: Event = field(default_factory=Event)
     hurried: bool = False
     ends_at: float | None = None
+    parked_on: str | None = None
 
     def mode(self) -> Mode:
         """The mode in force now."""

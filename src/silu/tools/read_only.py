@@ -36,6 +36,14 @@ def proves_read_only(command: str) -> bool:
         return False
 
 
+def simple_commands(command: str) -> list[list[str]]:
+    """The words of each simple command of a line made of words, pipes and lists alone.
+
+    Raises `UnprovenError` for any other shell: what such a line does cannot be told from it.
+    """
+    return [[word.text for word in words] for words in _commands(command)]
+
+
 # --------------------------------------------------------------------------------- shell
 
 

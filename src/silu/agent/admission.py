@@ -1,0 +1,124 @@
+"""Whether a call may run: arguments, the mode in force, then the approval policy."""
+
+import msgspec
+
+from silu.agent.approvals import Policy, judge, rule_of, suggestions
+from silu.agent.planning import decide, refusal
+from silu.agent.ports import Approves
+from silu.agent.turn import Turn
+from silu.tools.base import Args, Tool, ToolContext
+from silu.tools.toolbox import read_arguments
+from silu.types.errors import ToolError
+from silu.types.facts import ApprovalRequest
+from silu.types.parts import ToolCallPart, ToolResultPart
+
+ASK_ALL = Policy()
+
+
+class DeniedError(ToolError):
+    """The mode in force or the person does not allow the call."""
+
+
+def admit(turn: Turn, call: ToolCallPart) -> tuple[Tool, Args]:
+    """The tool and its checked arguments, if the mode in force at this moment allows it."""
+    tool = turn.tools.find(call.name)
+    if turn.last_finish == "length" and not _is_json(call.arguments):
+        raise ToolError("the output limit cut this call's arguments off; nothing was done")
+    args = read_arguments(tool, call.arguments)
+    _check_mode(turn, tool, args)
+    return tool, args
+
+
+async def may_run(
+    turn: Turn, call: ToolCallPart, tool: Tool, args: Args, *, approval_id: str
+) -> bool:
+    """True when the call may run, False when a person still has to say so.
+
+    Raises `DeniedError` where they, or a rule of theirs, said no.
+    """
+    runs = turn.runs
+    asks = decide(turn.mode(), tool, args) == "ask"
+    policy = turn.settings.policy
+    if policy is None and not asks:
+        return True
+    rules = runs.rules() if isinstance(runs, Approves) else ()
+    verdict = judge(policy or ASK_ALL, tool, args, rules)
+    if verdict == "deny":
+        raise DeniedError(f"{tool.name} was not run: a rule of the person's forbids this call.")
+    if verdict == "allow":
+        return True
+    if not isinstance(runs, Approves):
+        raise DeniedError(f"{tool.name} was not run: it needs approval and nobody can be asked.")
+    approval = runs.answered(approval_id)
+    if approval is None:
+        request = await _request(turn, call, tool, args, approval_id=approval_id)
+        turn.events.fact(request)
+        approval = await runs.approval(request)
+    if approval is None:
+        return False
+    if (rule := rule_of(tool, args, approval)) is not None:
+        await runs.add_rule(rule, approval.scope)
+    if approval.decision == "deny":
+        why = f" They said: {approval.reason}" if approval.reason else ""
+        raise DeniedError(f"{tool.name} was not run: the person did not allow it.{why}")
+    # They may have taken their time, and the mode may be another one by now.
+    _check_mode(turn, tool, args)
+    return True
+
+
+def context_of(turn: Turn, call: ToolCallPart) -> ToolContext:
+    """What a tool is given to run this call."""
+
+    async def read_result(call_id: str) -> str | None:
+        return await _kept_result(turn, call_id)
+
+    return ToolContext(
+        workspace=turn.state.session.workspace,
+        call_id=call.call_id,
+        session_id=turn.state.session.id,
+        run_id=turn.state.run_id,
+        language=turn.state.session.language,
+        mode=turn.mode(),
+        cancelled=turn.stopped.is_set,
+        read_result=read_result,
+    )
+
+
+def _check_mode(turn: Turn, tool: Tool, args: Args) -> None:
+    mode = turn.mode()
+    if decide(mode, tool, args) == "deny":
+        raise DeniedError(refusal(mode, tool, turn.known_tools()))
+
+
+async def _request(
+    turn: Turn, call: ToolCallPart, tool: Tool, args: Args, *, approval_id: str
+) -> ApprovalRequest:
+    """What the person is shown; a call whose change cannot even be made fails here."""
+    request = ApprovalRequest(
+        approval_id=approval_id,
+        call_id=call.call_id,
+        name=call.name,
+        arguments=call.arguments,
+        suggested_patterns=suggestions(tool, args),
+    )
+    if tool.preview is not None:
+        request.diff = await tool.preview(args, context_of(turn, call))
+    return request
+
+
+async def _kept_result(turn: Turn, call_id: str) -> str | None:
+    for message in reversed(turn.context.messages):
+        for part in message.parts:
+            if isinstance(part, ToolResultPart) and part.call_id == call_id:
+                if part.full is None:
+                    return part.shown
+                return (await turn.blobs.get(part.full)).decode("utf-8", errors="replace")
+    return None
+
+
+def _is_json(text: str) -> bool:
+    try:
+        msgspec.json.decode(text or "{}")
+    except msgspec.DecodeError:
+        return False
+    return True
