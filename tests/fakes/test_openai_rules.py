@@ -17,7 +17,13 @@ TOOL = {"type": "function", "name": "look", "parameters": {"type": "object", "pr
 CHAT_TOOL = {"type": "function", "function": {"name": "look"}}
 CALL = {"type": "function_call", "call_id": "c1", "name": "look", "arguments": "{}"}
 DONE = {"type": "function_call_output", "call_id": "c1", "output": "seen"}
-SAID = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "a"}]}
+SAID = {
+    "type": "message",
+    "id": "msg_1",
+    "role": "assistant",
+    "content": [{"type": "output_text", "text": "a"}],
+}
+NAMELESS = {"role": "assistant", "content": "a"}
 THOUGHT = {"type": "reasoning", "id": "rs_1", "summary": []}
 SEALED = {"include": ["reasoning.encrypted_content"], "store": False}
 
@@ -160,6 +166,14 @@ RULES: list[tuple[str, dict[str, Any], str | None, str | None, str, dict[str, An
         None,
         "Item 'rs_1' of type 'reasoning' was provided without its required following item.",
         {"input": [ASK, THOUGHT, SAID, ASK]},
+    ),
+    (
+        "gpt-5",
+        {"input": [ASK, THOUGHT, NAMELESS, ASK]},
+        "input",
+        None,
+        "without its required following item",
+        {"input": [ASK, NAMELESS, ASK]},
     ),
     (
         "gpt-5",

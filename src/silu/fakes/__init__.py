@@ -7,6 +7,7 @@ our encoders. They are the test bench of the house and the rule book of `silu wi
 from silu.fakes.anthropic import FakeAnthropic
 from silu.fakes.compat import CompatServer
 from silu.fakes.deepseek import FakeDeepSeek
+from silu.fakes.gemini import FakeGemini
 from silu.fakes.glm import FakeGlm
 from silu.fakes.groq import FakeCerebras, FakeGroq
 from silu.fakes.kimi import FakeKimi
@@ -27,6 +28,7 @@ __all__ = [
     "FakeAnthropic",
     "FakeCerebras",
     "FakeDeepSeek",
+    "FakeGemini",
     "FakeGlm",
     "FakeGrok",
     "FakeGroq",

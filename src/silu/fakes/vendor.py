@@ -2,7 +2,7 @@
 
 import contextlib
 from collections import deque
-from collections.abc import AsyncGenerator, Iterable
+from collections.abc import AsyncGenerator, Iterable, Iterator
 from typing import Any, Literal
 
 import msgspec
@@ -93,6 +93,16 @@ class FakeVendor:
         del asked, answer
         return playing.no_seal
 
+    def answer_events(self, asked: Asked, answer: Answer, usage: Usage) -> Iterator[StreamEvent]:
+        """The prepared answer as stream events."""
+        return playing.events(
+            answer,
+            usage=usage,
+            show_thinking=asked.show_thinking,
+            seal=self.seal(asked, answer),
+            kind=self.thinking_kind,
+        )
+
     def options(self, asked: Asked) -> ServeOptions:
         self._made += 1
         return ServeOptions(
@@ -173,13 +183,7 @@ class FakeVendor:
 
     def _answer(self, asked: Asked, trouble: Trouble | None) -> Reply:
         answer = self.prepare(asked, self.script(asked))
-        happenings = playing.events(
-            answer,
-            usage=self.usage(asked, answer),
-            show_thinking=asked.show_thinking,
-            seal=self.seal(asked, answer),
-            kind=self.thinking_kind,
-        )
+        happenings = self.answer_events(asked, answer, self.usage(asked, answer))
         writer = encoder(asked.dialect, stream=asked.stream, options=self.options(asked))
         if not asked.stream:
             return _json(200, _whole(happenings, writer))

@@ -12,6 +12,7 @@ from silu.types.events import StreamEvent
 from silu.wire.serve.chat_in import decode_chat
 from silu.wire.serve.chat_out import ChatStream, ChatWhole
 from silu.wire.serve.errors import chat_error, dump, messages_error, status_of
+from silu.wire.serve.gemini_out import GeminiWriter, gemini_error
 from silu.wire.serve.messages_in import decode_messages
 from silu.wire.serve.messages_out import MessagesStream, MessagesWhole
 from silu.wire.serve.options import ServeEncoder, ServeOptions
@@ -54,6 +55,8 @@ def encoder(dialect: str, *, stream: bool, options: ServeOptions | None = None) 
             return ChatWhole(settings)
         case "anthropic-messages", True:
             return MessagesStream(settings)
+        case "gemini-generate", _:
+            return GeminiWriter(settings, stream=stream)
         case "openai-responses", _:
             return ResponsesWriter(settings, stream=stream)
         case "anthropic-messages", False:
@@ -84,4 +87,7 @@ def encode_error(dialect: str, failure: Failure) -> tuple[int, bytes]:
     """HTTP status and JSON body of a request that failed before its answer began."""
     if dialect == "anthropic-messages":
         return status_of(failure, dialect), dump(messages_error(failure))
+    if dialect == "gemini-generate":
+        status, body = gemini_error(failure)
+        return status, dump(body)
     return status_of(failure), dump(chat_error(failure))
