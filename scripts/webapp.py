@@ -139,11 +139,12 @@ def _node_or_error() -> Node:
 
 def _npm(node: Node, *arguments: str) -> None:
     command = [*node.npm, *arguments]
+    environment = {**os.environ, "PATH": node.path, "SILU_PYTHON": sys.executable, "NO_COLOR": "1"}
     try:
         done = subprocess.run(
             command,
             cwd=WEB,
-            env={**os.environ, "PATH": node.path, "SILU_PYTHON": sys.executable},
+            env=environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

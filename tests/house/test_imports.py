@@ -24,6 +24,7 @@ NAMED_NOT_IMPORTED = {
 }
 
 DEV_TOOLS = {
+    "anyio": "a pytest plugin: @pytest.mark.anyio",
     "coverage": "configured in pyproject.toml, run by pytest-cov and scripts/test.py",
     "pytest-cov": "a pytest plugin: --cov",
     "pytest-xdist": "a pytest plugin: -n",
@@ -106,7 +107,7 @@ def project() -> dict[str, list[str]]:
 def outside_imports(paths: list[Path]) -> dict[str, str]:
     """Top-level modules that are neither ours nor the standard library's, with a place."""
     ours = {"silu", "tests", "scripts", "bench", "examples"}
-    ours |= {path.stem for path in (ROOT / "scripts").glob("*.py")}
+    ours |= {path.stem for part in ("scripts", "tests") for path in (ROOT / part).rglob("*.py")}
     found: dict[str, str] = {}
     for path in paths:
         for module, line in imported(path):

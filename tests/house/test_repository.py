@@ -106,7 +106,13 @@ def test_pre_commit_fetches_nothing() -> None:
 
 
 def test_nothing_is_left_to_do_in_the_code() -> None:
-    mark = re.compile(r"\b(?:TO" + r"DO|FIX" + r"ME|XX" + r"X)\b|NotImplemented" + r"Error")
+    mark = re.compile(
+        r"(?:#|//|/\*|<!--).*\b(?:TO"
+        + r"DO|FIX"
+        + r"ME|XX"
+        + r"X)\b|raise NotImplemented"
+        + r"Error"
+    )
     found = [
         f"{show(path)}:{number}"
         for path in files(".py", ".ts", ".vue")
@@ -124,6 +130,7 @@ def test_a_silenced_checker_says_why() -> None:
     found = [
         f"{show(path)}:{number} {line.strip()[-60:]}"
         for path in files(".py")
+        if ROOT / "tests" not in path.parents  # the type checker reads src alone
         for number, line in enumerate(path.read_text().splitlines(), 1)
         if (match := silenced.search(line)) and len(match[1].strip(" #-:—")) < 4
     ]
