@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 
@@ -26,6 +27,7 @@ NAMED_NOT_IMPORTED = {
 DEV_TOOLS = {
     "anyio": "a pytest plugin: @pytest.mark.anyio",
     "coverage": "configured in pyproject.toml, run by pytest-cov and scripts/test.py",
+    "psycopg": "SQLAlchemy's driver, named in the database URL",
     "pytest-cov": "a pytest plugin: --cov",
     "pytest-xdist": "a pytest plugin: -n",
     "ruff": "run by tests/house/test_lint.py",
@@ -117,8 +119,11 @@ def outside_imports(paths: list[Path]) -> dict[str, str]:
     return found
 
 
+packages_distributions = cache(metadata.packages_distributions)
+
+
 def distributions(module: str) -> set[str]:
-    return {canonicalize_name(d) for d in metadata.packages_distributions().get(module, [])}
+    return {canonicalize_name(d) for d in packages_distributions().get(module, [])}
 
 
 def test_the_package_imports_exactly_what_it_declares() -> None:
