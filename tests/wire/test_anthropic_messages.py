@@ -387,3 +387,17 @@ def test_events_without_their_content_are_nothing() -> None:
 def test_tags_in_a_compatible_servers_text_are_routed() -> None:
     answer = stream(*said(0, "<think>r</th", "ink>x"), *end())
     assert (answer.thinking, answer.text) == (["r"], "x")
+
+
+def test_events_and_fields_of_another_type_are_read_as_far_as_they_go() -> None:
+    answer = stream(
+        {
+            "type": "content_block_start",
+            "index": "odd",
+            "content_block": {"type": "text", "text": ""},
+        },
+        {"type": "news", "delta": "just text", "message": [1]},
+        {"type": "content_block_delta", "index": "0", "delta": {"type": "text_delta", "text": "x"}},
+        *end(),
+    )
+    assert answer.text == "x"

@@ -186,3 +186,8 @@ def test_a_very_long_message_is_shortened() -> None:
 def test_deep_nesting_is_no_trouble() -> None:
     said = b'{"error":' * 3000 + b"1" + b"}" * 3000
     assert failure_from_body(400, said).kind == "bad_request"
+
+
+def test_words_very_deep_down_are_let_go() -> None:
+    said = b'{"error":{"message":"m","a":{"b":{"c":{"d":{"e":{"f":{"g":"prompt is too long"}}}}}}}}'
+    assert failure_from_body(400, said).kind == "bad_request"

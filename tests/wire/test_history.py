@@ -213,3 +213,24 @@ def test_an_unknown_dialect_is_the_callers_to_mend() -> None:
         with pytest.raises(UserError, match="smoke-signals") as error:
             use()
         assert all(dialect in str(error.value) for dialect in DIALECTS)
+
+
+def test_a_legal_id_that_equals_a_made_one_is_made_anew() -> None:
+    made = IDS.made("TOO-LONG-FOR-THIS", 0)
+    history = prepared(user("q"), assistant(call("TOO-LONG-FOR-THIS"), call(made)))
+    ids = [part.call_id for part in history.turns[1].calls]
+    assert ids[0] == made and ids[1] not in ("TOO-LONG-FOR-THIS", made)
+
+
+def test_data_of_the_whole_message_counts_as_its_thinking() -> None:
+    keep = [kept("reasoning_details", "[]", "reasoning_details", None)]
+    history = prepared(user("q"), assistant(thought("a"), "A", keep=keep), user("r"), echo="loop")
+    assert history.turns[1].kept == []
+
+
+def test_what_belongs_to_a_call_goes_back_even_where_no_thinking_does() -> None:
+    keep = [kept("call_item", "{}", "function_call", "part-c1")]
+    history = prepared(
+        user("q"), assistant(thought("a"), call(), keep=keep), user("r"), echo="never"
+    )
+    assert history.turns[1].kept == keep

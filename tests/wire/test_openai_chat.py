@@ -9,6 +9,7 @@ from silu.types.events import Finish, Served, VendorNote
 from silu.types.parts import ThinkingPart
 from silu.types.rules import DecodeRules, TagRules
 from silu.types.usage import Usage
+from silu.wire import decoder
 from tests.wire.reading import Answer, chunk, read, sse
 
 
@@ -478,11 +479,23 @@ def test_an_end_mark_without_a_finish_reason_is_a_cut() -> None:
     assert read("openai-chat", sse(chunk({"content": "a"}))).failure
 
 
-def test_keep_alives_are_told_and_end_a_finished_answer() -> None:
-    body = b": keep-alive\n\n" + sse(chunk({"content": "a"}), chunk(finish="stop"), done=False)
-    answer = read("openai-chat", body, b": keep-alive\n\n")
-    assert answer.kinds.count("Keepalive") == 2
-    assert answer.kinds.index("Finish") < len(answer.kinds)
+def test_keep_alives_are_told_and_a_few_of_them_end_a_finished_answer() -> None:
+    reader = decoder("openai-chat", rules=DecodeRules(), streaming=True)
+    reader.feed(b": keep-alive\n\n" + sse(chunk({"content": "a"}), done=False))
+    reader.feed(sse(chunk(finish="stop"), done=False))
+    assert not reader.ended
+    assert len(reader.feed(b": keep-alive\n\n")) == 1 and not reader.ended
+    events = reader.feed(b": keep-alive\n\n: keep-alive\n\n")
+    assert reader.ended and events[-1] == Finish("stop", "stop")
+    assert reader.feed(sse({"choices": [], "usage": {"prompt_tokens": 3}}, done=False))
+    assert reader.close() == []
+
+
+def test_damage_behind_a_finished_answer_is_let_go() -> None:
+    usage = {"choices": [], "usage": {"prompt_tokens": 3}}
+    body = sse(chunk({"content": "a"}), chunk(finish="stop"), usage, "what?", done=False)
+    answer = read("openai-chat", body)
+    assert answer.failure is None and answer.text == "a"
 
 
 def test_the_served_model_and_the_response_are_told_once() -> None:
@@ -584,6 +597,34 @@ def test_an_error_inside_a_stream_fails_the_answer_and_keeps_what_came() -> None
 )
 def test_errors_in_other_shapes_fail_the_answer_too(error: dict[str, Any]) -> None:
     assert read("openai-chat", sse(chunk({"content": "a"}), error)).failure
+
+
+def test_the_errors_own_words_stand_above_a_finish_reason_that_only_says_error() -> None:
+    last = chunk(finish="error")
+    last["choices"][0]["error"] = {"message": "the real reason"}
+    failure = read("openai-chat", sse(chunk({"content": "a"}), last)).failure
+    assert failure and "the real reason" in failure.message
+
+
+def test_blank_data_and_more_choices_do_no_harm() -> None:
+    second = chunk({"content": "no"}, "stop")
+    second["choices"][0]["index"] = 1
+    assert (
+        read("openai-chat", sse("", chunk({"content": "a"}), second, chunk(finish="stop"))).text
+        == "a"
+    )
+
+
+def test_an_end_tag_behind_thinking_of_another_field_moves_nothing() -> None:
+    answer = stream({"content": "abc\n"}, {"reasoning": "r"}, {"content": "</think>\nx"})
+    assert (answer.thinking, answer.text) == (["r"], "abc\nx")
+
+
+def test_bytes_after_the_end_are_not_read() -> None:
+    reader = decoder("openai-chat", rules=DecodeRules(), streaming=False)
+    reader.feed(b"{}")
+    reader.close()
+    assert reader.feed(b"more") == []
 
 
 def test_an_error_event_fails_the_answer() -> None:

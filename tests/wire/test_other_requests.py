@@ -337,7 +337,9 @@ def test_the_vendors_own_parts_go_back_to_it() -> None:
 
 
 def test_gemini_images_notices_and_odd_beginnings() -> None:
-    encoded = write("gemini-generate", user(notice("N"), PNG, WEB, GONE, PDF, NOTES, LOST, " "))
+    encoded = write(
+        "gemini-generate", user(notice("N"), PNG, WEB, GONE, PDF, NOTES, LOST, UNKNOWN, " ")
+    )
     parts = encoded.body["contents"][0]["parts"]
     assert [next(iter(p)) for p in parts] == [
         "text",
@@ -348,7 +350,7 @@ def test_gemini_images_notices_and_odd_beginnings() -> None:
         "text",
         "text",
     ]
-    assert dropped(encoded) == [("i3", "image"), ("f3", "file")]
+    assert dropped(encoded) == [("i3", "image"), ("f3", "file"), ("u", "part")]
     sent = contents(assistant("A"), user("q"), system("S"))
     assert [c["role"] for c in sent] == ["user", "model", "user", "user"]
     alone = contents(user("q"), assistant(thought("a"), keep=[sign("k")]), user("r"))

@@ -239,3 +239,8 @@ def test_messages_and_tools_that_are_none_are_told(silu: Any, messages: Any, too
 def test_a_vendor_may_be_told_apart_from_the_model(silu: Any) -> None:
     job = {"model": "org/m", "vendor": "own", "dialect": "openai-chat"}
     assert silu("encode", "--batch", stdin=[job]).lines[0]["body"]["model"] == "org/m"
+
+
+def test_replay_has_its_own_command(silu: Any) -> None:
+    ran = silu("replay", "--help")
+    assert ran.code == 0 and "replay" in ran.out

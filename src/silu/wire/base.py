@@ -23,6 +23,10 @@ Payload = tuple[bytes, bytes]
 """An event's name (empty where it has none) and its data."""
 
 
+_QUIET = 3
+"""So many keep-alives in a row behind a finish reason mean that nothing else comes."""
+
+
 class Framing(Protocol):
     """Cuts a byte stream into payloads. `comments` counts signs of life; the reader resets it."""
 
@@ -63,7 +67,7 @@ class BaseDecoder(ABC):
         self._finish: Finish | None = None
         self._finished = False
         self._over = False
-        self._ignore = False
+        self._quiet = 0
 
     @property
     def ended(self) -> bool:
@@ -135,8 +139,6 @@ class BaseDecoder(ABC):
 
     def _fail(self, failure: Failure) -> None:
         """The answer failed: blocks are closed, nothing comes after."""
-        if self._over:
-            return
         if not self._finished:
             self._tail(None)
         self._over = True
@@ -169,13 +171,20 @@ class BaseDecoder(ABC):
                 self._payload(name, data)
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
                 self._unreadable(data, error)
+        if payloads:
+            self._quiet = 0
         if self._framing.comments and not self._over:
-            for _ in range(self._framing.comments):
-                self._emit(Keepalive())
-            self._framing.comments = 0
-            if self._finish is not None:
-                # DeepSeek's keep-alives can go on for ever after the answer is complete.
-                self._finalise()
+            self._alive()
+
+    def _alive(self) -> None:
+        """Signs of life. DeepSeek's can go on for ever after the answer is complete: once it is
+        finished and only they come, nothing is waited for."""
+        for _ in range(self._framing.comments):
+            self._emit(Keepalive())
+        self._quiet += self._framing.comments
+        self._framing.comments = 0
+        if self._finish is not None and self._quiet >= _QUIET:
+            self._finalise()
 
     def _unreadable(self, data: bytes, error: Exception) -> None:
         if self._finished:

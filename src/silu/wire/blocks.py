@@ -103,8 +103,7 @@ class BlockWriter:
         if self._kind != _FIELD or field != self._field:
             self._open_field(field)
         self.out.append(ThinkingDelta(self._open, text))
-        if self._dedupe:
-            self._own.append(text)
+        self._own.append(text)
         return self._open
 
     def thinking_text(self) -> str:

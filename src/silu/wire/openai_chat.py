@@ -180,14 +180,15 @@ class OpenAIChatDecoder(BaseDecoder):
         """What a choice says beside its delta."""
         if choice.index or self._finished:
             return  # a second answer was not asked for
-        if choice.message is not None:
-            self._message(choice.message)
-        if choice.finish_reason:
-            self._finish_with(choice.finish_reason)
         if choice.usage is not None:
             self._count(choice.usage)
         if choice.error is not None:
             self._fail(failure_from_object({"error": choice.error}, self._status))
+            return
+        if choice.message is not None:
+            self._message(choice.message)
+        if choice.finish_reason:
+            self._finish_with(choice.finish_reason)
 
     def _delta(self, delta: Delta) -> None:
         text = delta.reasoning_content
@@ -341,6 +342,4 @@ class OpenAIChatDecoder(BaseDecoder):
 
 def _news(known: str, text: str) -> str:
     """What `text` adds to `known`: nothing when it repeats it, the rest when it goes on from it."""
-    if known.startswith(text) or known.endswith(text):
-        return ""
-    return text.removeprefix(known) if known else text
+    return text.removeprefix(known)

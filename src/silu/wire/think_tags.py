@@ -196,9 +196,6 @@ class ThinkTags:
             return self._in_thinking(rest, out)
         if self._at == _TEXT:
             return self._in_text(rest, out)
-        if self._at == _PLAIN:
-            out.append((Op.TEXT, rest))
-            return ""
         return self._at_border(rest, out)
 
     # -- before the answer, or between a closed thought and what follows

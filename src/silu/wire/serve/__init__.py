@@ -9,12 +9,14 @@ from typing import Any
 
 from silu.types.errors import Failure
 from silu.types.events import StreamEvent
+from silu.wire.serve.bedrock_out import BedrockWriter
 from silu.wire.serve.chat_in import decode_chat
 from silu.wire.serve.chat_out import ChatStream, ChatWhole
 from silu.wire.serve.errors import chat_error, dump, messages_error, status_of
 from silu.wire.serve.gemini_out import GeminiWriter, gemini_error
 from silu.wire.serve.messages_in import decode_messages
 from silu.wire.serve.messages_out import MessagesStream, MessagesWhole
+from silu.wire.serve.ollama_out import OllamaWriter
 from silu.wire.serve.options import ServeEncoder, ServeOptions
 from silu.wire.serve.request import BadRequestError, ServedRequest
 from silu.wire.serve.responses_out import ResponsesWriter
@@ -55,6 +57,14 @@ def encoder(dialect: str, *, stream: bool, options: ServeOptions | None = None) 
             return ChatWhole(settings)
         case "anthropic-messages", True:
             return MessagesStream(settings)
+        case "mistral-chat", True:
+            return ChatStream(settings)
+        case "mistral-chat", False:
+            return ChatWhole(settings)
+        case "ollama-chat", _:
+            return OllamaWriter(settings, stream=stream)
+        case "bedrock-converse", _:
+            return BedrockWriter(settings, stream=stream)
         case "gemini-generate", _:
             return GeminiWriter(settings, stream=stream)
         case "openai-responses", _:
@@ -85,9 +95,15 @@ def encode_events(
 
 def encode_error(dialect: str, failure: Failure) -> tuple[int, bytes]:
     """HTTP status and JSON body of a request that failed before its answer began."""
-    if dialect == "anthropic-messages":
-        return status_of(failure, dialect), dump(messages_error(failure))
-    if dialect == "gemini-generate":
-        status, body = gemini_error(failure)
-        return status, dump(body)
-    return status_of(failure), dump(chat_error(failure))
+    status = status_of(failure, dialect)
+    match dialect:
+        case "anthropic-messages":
+            return status, dump(messages_error(failure))
+        case "gemini-generate":
+            return status, dump(gemini_error(failure)[1])
+        case "ollama-chat":
+            return status, dump({"error": failure.message})
+        case "bedrock-converse":
+            return status, dump({"message": failure.message})
+        case _:
+            return status, dump(chat_error(failure))

@@ -1,6 +1,6 @@
 """openai-chat answers: stream chunks and the whole completion."""
 
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -208,7 +208,15 @@ def _message(message: Message, options: ServeOptions) -> dict[str, Any]:
     calls = [p for p in message.parts if isinstance(p, ToolCallPart)]
     body: dict[str, Any] = {"role": "assistant", "content": "".join(texts) if texts else None}
     if thoughts:
-        body.update(thinking_fields("".join(thoughts), options))
+        fields = thinking_fields("".join(thoughts), options)
+        chunks = fields.get("content")
+        if isinstance(chunks, list) and texts:
+            # Thinking in content chunks: the text becomes the last of them.
+            fields["content"] = [
+                *cast("list[Any]", chunks),
+                {"type": "text", "text": "".join(texts)},
+            ]
+        body.update(fields)
     if calls:
         body["tool_calls"] = [
             {
