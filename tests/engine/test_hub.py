@@ -213,9 +213,7 @@ async def test_where_the_log_no_longer_reaches_back_a_snapshot_comes(house: Hous
 
     house.turn = turn
     session = await house.session()
-    await house.store.put_todos(
-        session, [Todo(id="1", content="x", status="pending")], by="person"
-    )
+    await house.store.put_todos(session, [Todo(id="1", content="x", status="pending")], by="person")
     sent = await house.engine.send(session, "Hello")
     await house.engine.send(session, "next")
     await asyncio.sleep(0.1)

@@ -47,6 +47,11 @@ class House:
     async def session(self, **given: Any) -> str:
         return (await self.store.create_session(NewSession(**given))).item.id
 
+    async def until_runs(self, session: str, statuses: list[str]) -> None:
+        async with asyncio.timeout(5):
+            while [run.status for run in await self.engine.list(session)] != statuses:  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+
     async def _execute(self, ports: TurnPorts) -> Done | Parked:
         assert self.turn is not None
         return await self.turn(ports)
@@ -60,3 +65,15 @@ async def until(condition: Callable[[], bool], seconds: float = 5.0) -> None:
     async with asyncio.timeout(seconds):
         while not condition():  # noqa: ASYNC110 - what is waited for has no event of its own
             await asyncio.sleep(0.005)
+
+
+async def steered(ports: TurnPorts) -> list[str]:
+    """What was said to a running turn, once something was."""
+    said: list[str] = []
+
+    def heard() -> bool:
+        said.extend(ports.runs.take_steering())
+        return bool(said)
+
+    await until(heard)
+    return said
