@@ -87,6 +87,38 @@ def template_kwargs(facts: Facts, ask: Ask) -> dict[str, Any]:
     return body
 
 
+def responses_reasoning(facts: Facts, ask: Ask) -> dict[str, Any]:
+    """Responses API: an effort, and the summary that is shown as the thought."""
+    if not ask.on:
+        return {"reasoning": {"effort": facts.efforts.get(Level.OFF, "none")}}
+    if facts.switch_only:
+        return {"reasoning": {"summary": "auto"}} if not facts.extra.get("no_summary") else {}
+    reasoning = {"effort": word(facts, ask.level)}
+    if not facts.extra.get("no_summary"):
+        reasoning["summary"] = "auto"
+    return {"reasoning": reasoning}
+
+
+def gemini_config(facts: Facts, ask: Ask) -> dict[str, Any]:
+    """Gemini: `thinkingBudget` before 3, `thinkingLevel` from 3 on, never both; thoughts are
+    shown only when they are asked for."""
+    if not ask.on:
+        return {"generationConfig": {"thinkingConfig": {"thinkingBudget": 0}}}
+    config: dict[str, Any] = {"includeThoughts": True}
+    if ask.budget is not None:
+        config["thinkingBudget"] = ask.budget
+    elif not facts.switch_only:
+        config["thinkingLevel"] = word(facts, ask.level)
+    return {"generationConfig": {"thinkingConfig": config}}
+
+
+def ollama_think(facts: Facts, ask: Ask) -> dict[str, Any]:
+    """Ollama's own dialect: true, false or a word."""
+    if not ask.on or facts.switch_only:
+        return {"think": ask.on}
+    return {"think": word(facts, ask.level)}
+
+
 def reasoning_object(facts: Facts, ask: Ask) -> dict[str, Any]:
     """Responses and aggregators: `reasoning.effort`, `none` for off."""
     effort = word(facts, ask.level) if ask.on else facts.efforts.get(Level.OFF, "none")
@@ -101,6 +133,10 @@ def plain_form(dialect: str) -> Form:
         case "openai-chat" | "mistral-chat":
             return reasoning_effort
         case "openai-responses":
-            return reasoning_object
+            return responses_reasoning
+        case "gemini-generate":
+            return gemini_config
+        case "ollama-chat":
+            return ollama_think
         case _:
             return nothing

@@ -21,6 +21,7 @@ FACTS: dict[str, str] = {
     "adaptive_only": "takes `adaptive` with an effort instead of a budget",
     "forced": "always thinks",
     "budget_max": "the largest thinking budget in tokens",
+    "no_summary": "gives no summaries of its thinking to this account",
     "no_sampling": "takes no temperature and no top_p",
     "tool_choice": "takes no forced tool choice (`thinking`: not while thinking)",
     "stream_only": "answers only as a stream",
@@ -133,6 +134,8 @@ def _apply_one(facts: Facts, fact: str, value: Any) -> Facts:
             changes = {"thinking": "supported", "levels": levels}
         case "budget_max":
             changes = {"budget_max": int(value)}
+        case "no_summary":
+            changes = {"extra": {**facts.extra, "no_summary": True}}
         case "no_sampling":
             changes = {"sampling": "never"}
         case "tool_choice":

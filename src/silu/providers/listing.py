@@ -36,7 +36,7 @@ async def list_models(
             tags = await fetch(profile, settings, transport, base + "/api/tags", seconds=seconds)
             return await _ollama(profile, settings, transport, base, tags)
         case "gemini":
-            path = "/models?pageSize=200"
+            path = "/v1beta/models?pageSize=200"
         case "models":
             anthropic = profile.door.dialect == "anthropic-messages"
             path = "/v1/models?limit=200" if anthropic else "/models"

@@ -156,7 +156,7 @@ def profile_for(
     address that leads nowhere; without one it raises `UserError` (`unknown_model`).
     """
     endpoint = settings.endpoint(name) if settings else None
-    vendor, door, base_url = _place(name, model, dialect, endpoint)
+    vendor, door, base_url = _place(name, model, dialect, endpoint, settings)
     facts = _facts(vendor, door, model, plain=endpoint is None and name not in vendors())
     override = settings.preferences.models.get(f"{name}/{model}") if settings else None
     facts = with_listing(facts, listed)
@@ -199,7 +199,11 @@ def rules_for(
 
 
 def _place(
-    name: str, model: str, dialect: str | None, endpoint: Endpoint | None
+    name: str,
+    model: str,
+    dialect: str | None,
+    endpoint: Endpoint | None,
+    settings: Settings | None,
 ) -> tuple[Vendor, Door, str]:
     """Who serves, how it is spoken to, and where."""
     known = vendors()
@@ -214,7 +218,7 @@ def _place(
         if door is None:
             door = plain_door(dialect or vendor.doors[0].dialect)
             return vendor, door, vendor.doors[0].base_url
-        return vendor, door, door.base_url
+        return vendor, door, _base_url(vendor, door, settings)
     if dialect is None:
         raise UserError(
             f"There is no vendor or endpoint {name!r}.",
@@ -226,6 +230,17 @@ def _place(
     plain = plain_door(dialect)
     nowhere = f"https://{name.lower()}.invalid{_PREFIX.get(dialect, '')}"
     return Vendor(id=name, label=name, doors=(plain,), needs_key=False), plain, nowhere
+
+
+def _base_url(vendor: Vendor, door: Door, settings: Settings | None) -> str:
+    """A door's address: the one its account or its key belongs to, else the usual one."""
+    if settings is None:
+        return door.base_url
+    if door.place is not None and (own := door.place(settings)):
+        return own
+    if door.by_key and (found := settings.key(vendor.id, vendor.key_vars)):
+        return door.by_key.get(found[1].removeprefix("env:"), door.base_url)
+    return door.base_url
 
 
 _PREFIX = {"openai-chat": "/v1", "openai-responses": "/v1", "mistral-chat": "/v1"}

@@ -225,6 +225,16 @@ def _request_fields(refusal: Refusal) -> Remedy | None:
     return None
 
 
+def _no_summary(refusal: Refusal) -> Remedy | None:
+    """Summaries may need a verified organisation (OpenAI, F006): asked again without."""
+    if b'"summary"' not in refusal.prepared.http.body:
+        return None
+    named = "summary" in refusal.param or re.search(
+        r"reasoning.{0,3}summar|organi[sz]ation must be verified", refusal.text, re.I
+    )
+    return Remedy(name="no_summary", learn={"no_summary": True}) if named else None
+
+
 def _no_thinking(refusal: Refusal) -> Remedy | None:
     """The model does not think, or the server takes no field for it."""
     if not refusal.prepared.resolution.wire or not refusal.about_level:
@@ -239,6 +249,7 @@ def _no_thinking(refusal: Refusal) -> Remedy | None:
 _IN_ORDER: tuple[Remedies, ...] = (
     _stream_only,
     _mode,
+    _no_summary,
     _damaged_echo,
     _missing_echo,
     _unwanted_echo,

@@ -4,13 +4,13 @@ A vendor file holds one `VENDOR` (or a tuple `VENDORS`): addresses, keys, the fo
 take, and the source of each fact. Everything else here is generic.
 """
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
 from silu.providers.facts import UNKNOWN, Facts
-from silu.types.calls import Transport
+from silu.types.calls import HttpRequest, Transport
 from silu.types.levels import Level
 
 if TYPE_CHECKING:
@@ -67,6 +67,12 @@ BodyRules = Callable[[Facts, Turn], dict[str, Any]]
 """Body fields beside the level, merged into the request."""
 
 
+Place = Callable[["Settings"], str | None]
+"""A base URL out of the settings: resource, project, region."""
+Sign = Callable[[HttpRequest, "Settings"], Awaitable[HttpRequest]]
+"""The request with its sign-in; raises `UserError` naming what is not set."""
+
+
 def _no_headers(facts: Facts, turn: Turn) -> dict[str, str]:
     return {}
 
@@ -80,7 +86,9 @@ class Door(msgspec.Struct, frozen=True, kw_only=True):
 
     `base_url` is what the dialect's path is put after; `headers` are constant ones.
     `off_is_effort` is true where off is a word of the effort list; `stream_only` where
-    answers with thinking come as streams only.
+    answers with thinking come as streams only. `by_key` maps a key's variable to the base URL of
+    the platform that hands such keys out. `place` finds an address that depends on the account
+    (`None`: not set up). `sign` makes the sign-in of one request.
     """
 
     dialect: str
@@ -92,6 +100,9 @@ class Door(msgspec.Struct, frozen=True, kw_only=True):
     header_rules: HeaderRules = _no_headers
     body_rules: BodyRules = _no_body
     stream_only: bool = False
+    by_key: dict[str, str] = {}
+    place: Place | None = None
+    sign: Sign | None = None
     adapt: Adapt = _as_they_are
     encode: Rules = _no_rules
     decode: Rules = _no_rules
@@ -128,3 +139,13 @@ class Vendor(msgspec.Struct, frozen=True, kw_only=True):
         """The door for a dialect (`None`: the preferred one for `model`)."""
         wanted = dialect or (self.door_of(model) if self.door_of else self.doors[0].dialect)
         return next((door for door in self.doors if door.dialect == wanted), None)
+
+
+def own_url(variable: str) -> Place:
+    """An address the person may set by a variable, such as another region's."""
+
+    def place(settings: "Settings") -> str | None:
+        url = settings.env.get(variable)
+        return url.rstrip("/") if url else None
+
+    return place
