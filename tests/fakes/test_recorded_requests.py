@@ -111,6 +111,6 @@ def test_recorded_responses_requests_are_judged_as_the_vendor_judged_them(shared
             check_responses(body)
             continue
         with pytest.raises((RefusalError, ProblemError)) as caught:
-            FakeOpenAI()._responses(body)
+            FakeOpenAI().check_responses_body(body)
         told = json.loads((folder / "response.json").read_text())["error"]
         assert told["message"] in str(caught.value)

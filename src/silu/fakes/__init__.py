@@ -5,6 +5,7 @@ our encoders. They are the test bench of the house and the rule book of `silu wi
 """
 
 from silu.fakes.anthropic import FakeAnthropic
+from silu.fakes.bedrock import FakeBedrock
 from silu.fakes.compat import CompatServer
 from silu.fakes.deepseek import FakeDeepSeek
 from silu.fakes.gemini import FakeGemini
@@ -13,6 +14,8 @@ from silu.fakes.groq import FakeCerebras, FakeGroq
 from silu.fakes.kimi import FakeKimi
 from silu.fakes.mimo import FakeMiMo
 from silu.fakes.minimax import FakeMiniMax
+from silu.fakes.mistral import FakeMistral
+from silu.fakes.ollama import FakeOllama
 from silu.fakes.openai import FakeOpenAI
 from silu.fakes.openrouter import FakeOpenRouter
 from silu.fakes.qwen import FakeQwen
@@ -26,6 +29,7 @@ __all__ = [
     "Call",
     "CompatServer",
     "FakeAnthropic",
+    "FakeBedrock",
     "FakeCerebras",
     "FakeDeepSeek",
     "FakeGemini",
@@ -35,6 +39,8 @@ __all__ = [
     "FakeKimi",
     "FakeMiMo",
     "FakeMiniMax",
+    "FakeMistral",
+    "FakeOllama",
     "FakeOpenAI",
     "FakeOpenRouter",
     "FakeQwen",

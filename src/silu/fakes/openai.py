@@ -72,7 +72,7 @@ class FakeOpenAI(FakeVendor):
             raise RefusalError(400, openai_error(message))
         chat = request.path.endswith("/chat/completions")
         try:
-            return self._chat(body) if chat else self._responses(body)
+            return self._chat(body) if chat else self.check_responses_body(body)
         except ProblemError as problem:
             code = _CODES.get(problem.what)
             error = openai_error(problem.detail, param=problem.param, code=code)
@@ -140,7 +140,8 @@ class FakeOpenAI(FakeVendor):
 
     # -- Responses -------------------------------------------------------------------------
 
-    def _responses(self, body: dict[str, Any]) -> Asked:
+    def check_responses_body(self, body: dict[str, Any]) -> Asked:
+        """Judge a Responses request; raises `RefusalError` or `ProblemError`."""
         items = check_responses(body)
         reasoning = obj(body.get("reasoning")) or {}
         for name in reasoning:

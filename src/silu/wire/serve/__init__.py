@@ -4,7 +4,7 @@ Two rooms use it: the gateway's compatible routes and the fake vendors. It impor
 that the fakes check the client half against something that shares none of its code.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from silu.types.errors import Failure
@@ -47,32 +47,31 @@ def decode_request(dialect: str, body: dict[str, Any]) -> ServedRequest:
             raise BadRequestError(f"dialect {dialect!r} is not served", param="dialect")
 
 
+_WRITERS: dict[str, Callable[[ServeOptions, bool], ServeEncoder]] = {
+    "openai-chat": lambda options, stream: _chat(options, stream=stream),
+    "mistral-chat": lambda options, stream: _chat(options, stream=stream),
+    "anthropic-messages": lambda options, stream: _messages(options, stream=stream),
+    "openai-responses": lambda options, stream: ResponsesWriter(options, stream=stream),
+    "gemini-generate": lambda options, stream: GeminiWriter(options, stream=stream),
+    "ollama-chat": lambda options, stream: OllamaWriter(options, stream=stream),
+    "bedrock-converse": lambda options, stream: BedrockWriter(options, stream=stream),
+}
+
+
+def _chat(options: ServeOptions, *, stream: bool) -> ServeEncoder:
+    return ChatStream(options) if stream else ChatWhole(options)
+
+
+def _messages(options: ServeOptions, *, stream: bool) -> ServeEncoder:
+    return MessagesStream(options) if stream else MessagesWhole(options)
+
+
 def encoder(dialect: str, *, stream: bool, options: ServeOptions | None = None) -> ServeEncoder:
-    """An encoder for one answer."""
-    settings = options or ServeOptions()
-    match dialect, stream:
-        case "openai-chat", True:
-            return ChatStream(settings)
-        case "openai-chat", False:
-            return ChatWhole(settings)
-        case "anthropic-messages", True:
-            return MessagesStream(settings)
-        case "mistral-chat", True:
-            return ChatStream(settings)
-        case "mistral-chat", False:
-            return ChatWhole(settings)
-        case "ollama-chat", _:
-            return OllamaWriter(settings, stream=stream)
-        case "bedrock-converse", _:
-            return BedrockWriter(settings, stream=stream)
-        case "gemini-generate", _:
-            return GeminiWriter(settings, stream=stream)
-        case "openai-responses", _:
-            return ResponsesWriter(settings, stream=stream)
-        case "anthropic-messages", False:
-            return MessagesWhole(settings)
-        case _:
-            raise BadRequestError(f"dialect {dialect!r} is not served", param="dialect")
+    """An encoder for one answer, in any of the dialects."""
+    make = _WRITERS.get(dialect)
+    if make is None:
+        raise BadRequestError(f"dialect {dialect!r} is not served", param="dialect")
+    return make(options or ServeOptions(), stream)
 
 
 def encode_events(

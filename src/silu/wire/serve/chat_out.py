@@ -212,10 +212,8 @@ def _message(message: Message, options: ServeOptions) -> dict[str, Any]:
         chunks = fields.get("content")
         if isinstance(chunks, list) and texts:
             # Thinking in content chunks: the text becomes the last of them.
-            fields["content"] = [
-                *cast("list[Any]", chunks),
-                {"type": "text", "text": "".join(texts)},
-            ]
+            said = {"type": "text", "text": "".join(texts)}
+            fields["content"] = [*cast("list[Any]", chunks), said]
         body.update(fields)
     if calls:
         body["tool_calls"] = [
