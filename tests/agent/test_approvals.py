@@ -1,6 +1,7 @@
 """Rules for calls: the last match wins, and a person decides what no rule does."""
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ from silu.agent.memory import MemoryRun, Told
 from silu.agent.settings import Parked, TurnSettings
 from silu.fakes import Call, answer, play
 from silu.tools import Tool, ToolContext, ToolOutput, object_schema, workspace_tools
+from silu.tools.checkpoints import Checkpoints
 from silu.tools.editing import editing_tools
 from silu.tools.sandbox import Sandbox
 from silu.tools.shell import shell_tool
@@ -168,6 +170,20 @@ async def test_a_call_waits_for_the_person_and_runs_when_allowed(asking: Bench) 
     assert asking.facts("wait_resolved")
     assert (asking.session.workspace / "notes.txt").read_text() == "The answer is 43.\n"
     assert asking.session.rules == []
+
+
+async def test_a_runs_changes_can_be_taken_back(one: Bench, tmp_path: Path) -> None:
+    checkpoints = Checkpoints(tmp_path / "checkpoints")
+    one.tools = one.tools.plus(editing_tools())
+    one.settings = TurnSettings(checkpoints=checkpoints)
+    one.fake.script = play(answer(EDIT_NOTES), answer("done"), answer("nothing to do"))
+    await one.say("go")
+    await one.say("and?")
+    notes = one.session.workspace / "notes.txt"
+    assert "43" in notes.read_text()
+    (run_id,) = checkpoints.runs()
+    assert checkpoints.undo(run_id).done == ["notes.txt"]
+    assert "42" in notes.read_text()
 
 
 async def test_a_no_is_told_to_the_model_with_its_reason(asking: Bench) -> None:

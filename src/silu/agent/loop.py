@@ -1,5 +1,6 @@
 """One turn: model → tools → model, until the model is done, a limit is reached or it is stopped."""
 
+import asyncio
 import logging
 import secrets
 import time
@@ -9,7 +10,9 @@ from silu.agent import notices, telling
 from silu.agent.accounting import Meter
 from silu.agent.calling import call_model
 from silu.agent.context import Context, epoch_reason, new_epoch
+from silu.agent.control import Control
 from silu.agent.endings import Nudge, after_answer, nudge_message
+from silu.agent.plan import approved_text
 from silu.agent.ports import (
     AnswersNow,
     Blobs,
@@ -24,7 +27,7 @@ from silu.agent.repeats import Repeats
 from silu.agent.settings import Parked, RunOutcome, TurnSettings
 from silu.agent.steps import CUT, Cut, StepResult
 from silu.agent.titles import title_of
-from silu.agent.todo import TodoStore, todo_tool, touched_ids
+from silu.agent.todo import touched_ids
 from silu.agent.tool_exec import answer_all, resume_calls, run_calls
 from silu.agent.turn import Turn, resolution_pair
 from silu.tools.toolbox import ToolBox
@@ -62,13 +65,8 @@ async def run_turn(
     be taken up again.
     """
     state = await journal.load()
-    todos = TodoStore(state.todos, language=state.session.language)
-
-    async def todos_changed() -> None:
-        update = facts.TodoUpdate(todos=todos.todos(), summary=todos.summary())
-        await journal.put_todos(todos.todos(), by="agent", facts=[update])
-
-    box = tools.plus([todo_tool(todos, changed=todos_changed)])
+    control = Control(journal, state)
+    box = tools.plus(control.tools())
     turn = Turn(
         journal=journal,
         events=events,
@@ -79,14 +77,15 @@ async def run_turn(
         settings=settings,
         state=state,
         context=await _open_context(journal, state, box, settings),
-        todos=todos,
+        todos=control.todos,
+        plans=control.plans,
         meter=Meter(state.spent),
         new_id=_new_id,
         step=state.steps_done,
         attempt=state.attempt,
     )
     error: ErrorInfo | None = None
-    todos.touched = touched_ids(turn.context.since(state.user_message_id))
+    turn.todos.touched = touched_ids(turn.context.since(state.user_message_id))
     try:
         await _begin(turn)
         outcome = await _steps(turn)
@@ -269,7 +268,7 @@ async def _tell_model(turn: Turn, repeats: Repeats) -> None:
     last = turn.context.messages[-1]
     if last.role == "assistant":
         return
-    due = [*_mode_notice(turn), *_todo_notice(turn)]
+    due = [*_mode_notice(turn), *_plan_notice(turn), *_todo_notice(turn)]
     if repeats.warn and last.role == "tool":
         due.append(_notice(turn, "repeated_call", notices.REPEATED))
     if isinstance(turn.runs, AnswersNow) and turn.runs.take_answer_now():
@@ -300,6 +299,17 @@ def _mode_notice(turn: Turn) -> list[NoticePart]:
     if notices.told_mode(turn.context.messages) == mode:
         return []
     return [_notice(turn, "mode", notices.mode_text(mode, turn.statement(mode)))]
+
+
+def _plan_notice(turn: Turn) -> list[NoticePart]:
+    """The approved plan, once: in the next request after the person approved it."""
+    plan = turn.plans.newest("approved")
+    if plan is None:
+        return []
+    text = approved_text(plan)
+    told = notices.last_notice(turn.context.messages, "plan")
+    head = text.split("\n", 1)[0]
+    return [] if told is not None and head in told.text else [_notice(turn, "plan", text)]
 
 
 def _todo_notice(turn: Turn) -> list[NoticePart]:
@@ -366,6 +376,8 @@ def error_info(failure: Failure) -> ErrorInfo:
 
 
 async def _finish(turn: Turn, outcome: RunOutcome, error: ErrorInfo | None) -> RunOutcome:
+    if turn.settings.checkpoints is not None:
+        await asyncio.to_thread(turn.settings.checkpoints.end, turn.state.run_id)
     done = facts.Done(
         status=outcome.status,
         reason=outcome.reason,

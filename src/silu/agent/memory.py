@@ -10,6 +10,7 @@ from typing import Literal
 import msgspec
 
 from silu.agent.approvals import Approval, Rule, Scope
+from silu.agent.plan import Plans
 from silu.agent.ports import CallRecord, Epoch, SessionState, TurnState
 from silu.types.facts import (
     ApprovalRequest,
@@ -74,7 +75,7 @@ class MemorySession:
         self.title = ""
         self.messages: dict[str, Message] = {}
         self.todos: list[Todo] = []
-        self.plan: Plan | None = None
+        self.plans: list[Plan] = []
         self.epochs: list[Epoch] = []
         self.calls: list[CallRecord] = []
         self.blobs = MemoryBlobs()
@@ -86,6 +87,14 @@ class MemorySession:
         message = Message(role="user", parts=[own, *parts], id=_name("m"))
         self.messages[message.id] = message
         return message
+
+    def approve_plan(self, plan_id: str, revision: int) -> Plan:
+        """The person's approval: the plan comes into force and the session goes to build mode."""
+        plans = Plans(self.plans, self.todos)
+        plan = plans.approve(plan_id, revision)
+        self.todos = plans.todos
+        self.mode = "build"
+        return plan
 
     def state(self) -> SessionState:
         return SessionState(
@@ -238,7 +247,8 @@ class MemoryRun:
             session=session.state(),
             history=self._history(),
             todos=[msgspec.structs.replace(todo) for todo in session.todos],
-            plan=session.plan,
+            plan=Plans(session.plans).current,
+            plans=msgspec.convert(msgspec.to_builtins(session.plans), list[Plan]),
             epoch=session.epochs[-1] if session.epochs else None,
             steps_done=self._steps_done,
             attempt=self._attempt,
@@ -288,6 +298,14 @@ class MemoryRun:
         self._tell(facts)
 
     async def put_todos(self, todos: list[Todo], *, by: str, facts: Sequence[FactData]) -> None:
+        self.session.todos = todos
+        self._tell(facts)
+
+    async def put_plans(
+        self, plans: Sequence[Plan], todos: list[Todo], *, by: str, facts: Sequence[FactData]
+    ) -> None:
+        kept = {(plan.plan_id, plan.revision): plan for plan in (*self.session.plans, *plans)}
+        self.session.plans = list(kept.values())
         self.session.todos = todos
         self._tell(facts)
 

@@ -17,7 +17,7 @@ from silu.types.facts import Mode
 from silu.types.parts import Message, NoticePart, Part, TextPart, ToolResultPart
 
 NoticeKind = Literal[
-    "mode", "todo", "steering", "open_todos", "no_answer", "repeated_call", "answer_now"
+    "mode", "todo", "plan", "steering", "open_todos", "no_answer", "repeated_call", "answer_now"
 ]
 
 

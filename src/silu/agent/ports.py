@@ -100,7 +100,8 @@ class TurnState(msgspec.Struct, kw_only=True):
     `history` is oldest first and ends with the person's message or, when the run is resumed,
     with the messages of its finished steps. `steps_done` counts those; `attempt` is the last
     used attempt number. `open_calls` are calls of the last finished step without a result:
-    `proposed` (not begun), `started` (began, outcome unknown).
+    `proposed` (not begun), `started` (began, outcome unknown). `plans` are all revisions,
+    oldest first; `plan` is the one that counts.
     """
 
     run_id: str
@@ -115,6 +116,7 @@ class TurnState(msgspec.Struct, kw_only=True):
     turn_level: LevelChoice | None = None
     open_calls: dict[str, Literal["proposed", "started"]] = {}
     spent: TokenCount | None = None
+    plans: list[Plan] = []
 
 
 class Journal(Protocol):
@@ -210,6 +212,20 @@ class Runs(Protocol):
     def cancelled(self) -> bool: ...
 
     async def wait_cancelled(self) -> None: ...
+
+
+@runtime_checkable
+class KeepsPlans(Protocol):
+    """Beside `Journal`, on the same object: every revision of the session's plan is kept.
+
+    Where it is missing the `plan` tool is not offered.
+    """
+
+    async def put_plans(
+        self, plans: Sequence[Plan], todos: list[Todo], *, by: str, facts: Sequence[FactData]
+    ) -> None:
+        """Write revisions (insert or replace by id and revision) and the todo list, as one."""
+        ...
 
 
 @runtime_checkable

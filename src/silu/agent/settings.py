@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from silu.agent.approvals import Policy
+from silu.tools.checkpoints import Checkpoints
 from silu.types.facts import DoneReason, RunStatus
 
 
@@ -41,12 +42,14 @@ class Limits:
 class TurnSettings:
     """`today` gives the date the system text names; `result_chars` is how much of a result the
     model is shown at once. `policy` says which calls are asked about; `None`: none are (the tools
-    that were passed in are all the person wants to allow)."""
+    that were passed in are all the person wants to allow). `checkpoints` keep what a run changes
+    in the workspace, for undo."""
 
     limits: Limits = field(default_factory=Limits)
     today: Callable[[], str] = _today
     result_chars: int = 24_000
     policy: Policy | None = None
+    checkpoints: Checkpoints | None = None
 
 
 class Parked(msgspec.Struct, frozen=True, kw_only=True):

@@ -87,6 +87,10 @@ class TodoStore:
         """The list as it is kept, as a copy."""
         return [msgspec.structs.replace(todo) for todo in self._todos]
 
+    def replace(self, todos: Iterable[Todo]) -> None:
+        """Take over a list that was changed elsewhere, as it is."""
+        self._todos = [msgspec.structs.replace(todo) for todo in todos]
+
     def has_items(self) -> bool:
         return bool(self._todos)
 

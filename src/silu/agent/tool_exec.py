@@ -34,6 +34,7 @@ class Round:
     results: dict[int, ToolResultPart] = field(default_factory=dict[int, ToolResultPart])
     running: set[int] = field(default_factory=set[int])
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    first_change: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def message(self) -> Message:
         parts: list[Part] = [self.results[at] for at in sorted(self.results)]
@@ -130,6 +131,7 @@ def _status_of(error: ToolError) -> ResultStatus:
 
 async def _run(turn: Turn, work: Round, at: int, tool: Tool, args: Args) -> ToolResultPart:
     call = work.calls[at]
+    await _checkpoint(turn, work, tool, args)
     work.running.add(at)
     await turn.journal.tool_started(call.call_id)
     try:
@@ -144,6 +146,18 @@ async def _run(turn: Turn, work: Round, at: int, tool: Tool, args: Args) -> Tool
         text = f"{tool.name} failed with an internal error ({type(error).__name__})"
         output = ToolOutput(text=text, ok=False)
     return await _shown(turn, call, output)
+
+
+async def _checkpoint(turn: Turn, work: Round, tool: Tool, args: Args) -> None:
+    """Keep the workspace as it is before the run's first call that may change it."""
+    checkpoints = turn.settings.checkpoints
+    if checkpoints is None or not tool.effects & {"write", "execute"}:
+        return
+    if tool.proves_read_only is not None and tool.proves_read_only(args):
+        return
+    async with work.first_change:
+        workspace = turn.state.session.workspace
+        await asyncio.to_thread(checkpoints.begin, turn.state.run_id, workspace)
 
 
 async def _shown(turn: Turn, call: ToolCallPart, output: ToolOutput) -> ToolResultPart:

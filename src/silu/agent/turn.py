@@ -6,6 +6,7 @@ from threading import Event
 
 from silu.agent.accounting import Meter
 from silu.agent.context import Asking, Context
+from silu.agent.plan import Plans
 from silu.agent.planning import statement
 from silu.agent.ports import Blobs, Events, Journal, ModelClient, Runs, TurnState
 from silu.agent.settings import TurnSettings
@@ -38,6 +39,7 @@ class Turn:
     state: TurnState
     context: Context
     todos: TodoStore
+    plans: Plans
     meter: Meter
     new_id: Callable[[], str]
     step: int = 0

@@ -1,0 +1,61 @@
+"""The tools that steer the session itself, tied to one turn's journal."""
+
+from silu.agent.plan import Plans, plan_tool
+from silu.agent.ports import Journal, KeepsPlans, TurnState
+from silu.agent.todo import TodoStore, todo_tool
+from silu.tools.base import Tool
+from silu.types import facts
+from silu.types.facts import FactData
+from silu.types.todos import Plan
+
+
+class Control:
+    """The session's todos and plan while a turn runs: every change goes through the journal."""
+
+    def __init__(self, journal: Journal, state: TurnState) -> None:
+        self._journal = journal
+        self.todos = TodoStore(state.todos, language=state.session.language)
+        revisions = state.plans or ([state.plan] if state.plan is not None else [])
+        self.plans = Plans(revisions)
+
+    def tools(self) -> list[Tool]:
+        made = [todo_tool(self.todos, changed=self._todos_changed)]
+        if isinstance(self._journal, KeepsPlans):
+            self.plans.todos = self.todos.todos()
+            made.append(plan_tool(self.plans, changed=self._drafted))
+        return made
+
+    async def _todos_changed(self) -> None:
+        """Write the list; closing the last todo of the approved plan completes the plan."""
+        told: list[FactData] = [self._todo_update()]
+        self.plans.todos = self.todos.todos()
+        done = self.plans.settle()
+        if done is not None and isinstance(self._journal, KeepsPlans):
+            told.append(plan_update(done))
+            await self._journal.put_plans([done], self.todos.todos(), by="agent", facts=told)
+        else:
+            await self._journal.put_todos(self.todos.todos(), by="agent", facts=told)
+
+    async def _drafted(self, plan: Plan) -> None:
+        assert isinstance(self._journal, KeepsPlans)
+        self.todos.replace(self.plans.todos)
+        told: list[FactData] = [plan_update(plan), self._todo_update()]
+        await self._journal.put_plans(
+            self.plans.revisions, self.todos.todos(), by="agent", facts=told
+        )
+
+    def _todo_update(self) -> FactData:
+        return facts.TodoUpdate(todos=self.todos.todos(), summary=self.todos.summary())
+
+
+def plan_update(plan: Plan) -> FactData:
+    return facts.PlanUpdate(
+        plan_id=plan.plan_id,
+        revision=plan.revision,
+        status=plan.status,
+        goal=plan.goal,
+        steps=plan.steps,
+        active_todo_ids=plan.active_todo_ids,
+        constraints=plan.constraints,
+        open_questions=plan.open_questions,
+    )
