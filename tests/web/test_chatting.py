@@ -43,7 +43,7 @@ def test_a_thought_streams_and_then_folds_to_one_line_above_the_answer(visit: Vi
     until_done(page)
     folded = page.locator(".think").first
     expect(folded).to_have_attribute("data-state", "folded")
-    expect(folded).to_contain_text(re.compile(r"Thought for \d+ s · \d+ tokens"))
+    expect(folded).to_contain_text(re.compile(r"Thought for \d+ s · [\d.]+K? tokens"))
     expect(folded.locator(".md")).to_have_count(0)
     first_of = "(node) => [...document.querySelectorAll('.think, .text')].indexOf(node)"
     assert folded.evaluate(first_of) == 0

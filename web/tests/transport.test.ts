@@ -164,6 +164,13 @@ describe('facts', () => {
     expect(model.turns[0]).toMatchObject({ runId: 'r', model: 'v/m', status: 'running' })
   })
 
+  it('take back what was sent here even before it is acknowledged', () => {
+    const model = session()
+    model.pending.push({ clientId: 'c', messageId: null, text: 'hi', error: null })
+    applyFact(model, fact('message_added', 1, { message_id: 'u1', role: 'user', text: 'hi' }))
+    expect(model.pending).toEqual([])
+  })
+
   it('of a kind this page does not know still count', () => {
     const model = session()
     const strange = { ...fact('mode_update', 1, { mode: 'plan' }), type: 'from_the_future' }

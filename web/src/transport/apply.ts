@@ -15,6 +15,7 @@ import {
   type Block,
   type BlockKind,
   type Message,
+  type Pending,
   type SessionModel,
   type Turn,
 } from './model'
@@ -325,7 +326,7 @@ export function addUser(
   runId: string | null,
   data: { message_id: string; text: string },
 ): void {
-  model.pending = model.pending.filter((item) => item.messageId !== data.message_id)
+  dropPending(model, data)
   const known = model.turns.findLast((turn) => turn.user?.id === data.message_id)
   if (known) return
   const open = runId === null ? null : model.turns.findLast((turn) => turn.runId === runId)
@@ -336,6 +337,14 @@ export function addUser(
   const turn = newTurn(data.message_id, open ? null : runId)
   turn.user = { id: data.message_id, text: data.text }
   model.turns.push(turn)
+}
+
+/** The fact may overtake the acknowledgement: then the words tell that this is what was sent. */
+function dropPending(model: SessionModel, data: { message_id: string; text: string }): void {
+  const byId = model.pending.findIndex((item) => item.messageId === data.message_id)
+  const same = (item: Pending) => item.messageId === null && item.text === data.text
+  const at = byId === -1 ? model.pending.findIndex(same) : byId
+  if (at !== -1) model.pending.splice(at, 1)
 }
 
 function startTurn(model: SessionModel, runId: string | null, userId: string | null): Turn {
