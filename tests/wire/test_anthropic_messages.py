@@ -401,3 +401,11 @@ def test_events_and_fields_of_another_type_are_read_as_far_as_they_go() -> None:
         *end(),
     )
     assert answer.text == "x"
+
+
+@pytest.mark.parametrize("kind", ["tool_use", "server_tool_use"])
+def test_damage_inside_a_block_that_is_kept_raw_fails_the_answer_at_once(kind: str) -> None:
+    start = {"type": kind, "id": "t", "name": "f", "input": {"a": "DAMAGE"}}
+    body = event_stream(START, *block(0, start)).replace(b"DAMAGE", b"\xbc")
+    assert read("anthropic-messages", body).failure
+    assert read("anthropic-messages", body[: body.index(b"event: content_block_stop")]).failure

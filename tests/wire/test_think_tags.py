@@ -85,6 +85,11 @@ CASES: list[tuple[str, dict[str, Any], list[tuple[str, str]]]] = [
         [("text", "~~~~\n<think>\n~~~\n    ~~~~\n~~~~\n"), ("thinking", "y"), ("text", "z")],
     ),
     (
+        "`x` y\n<think>r</think>z",
+        {"late_blocks": True},
+        [("text", "`x` y\n"), ("thinking", "r"), ("text", "z")],
+    ),
+    (
         "``a ` <think>`` <think>y</think>",
         {"late_blocks": True},
         [("text", "``a ` <think>`` "), ("thinking", "y")],

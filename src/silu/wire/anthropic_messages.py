@@ -194,6 +194,8 @@ class AnthropicDecoder(BaseDecoder):
 
     def _start(self, index: int, raw: msgspec.Raw) -> None:
         block = _block(raw)
+        if block.type not in ("text", "thinking"):
+            _any(raw)  # it is kept raw until its end: damage inside must show now
         if index in self._blocks:
             self._stop(index)
         opened = self._blocks[index] = _Open(block, raw.copy())
