@@ -1,5 +1,6 @@
 """Docs are true: links lead somewhere, commands exist."""
 
+import os
 import re
 import shlex
 import subprocess
@@ -10,6 +11,7 @@ from typing import get_args
 
 import pytest
 
+from silu.providers.vendors import vendors
 from silu.types import facts, frames
 from tests.house.tree import ROOT, SRC, files, show
 
@@ -90,6 +92,31 @@ def test_every_command_of_a_page_exists(page: str, line: str) -> None:
     flags = [w.partition("=")[0] for w in words[1:] if w.startswith("--")]
     missing = [flag for flag in flags if flag not in text]
     assert not missing, f"{page}: `{line}`: no {', '.join(missing)}"
+
+
+def test_every_key_variable_a_page_names_is_read() -> None:
+    known = {name for vendor in vendors().values() for name in vendor.key_vars}
+    for page in PAGES:
+        named = set(re.findall(r"\b[A-Z][A-Z0-9]*_API_KEY\b", page.read_text()))
+        assert named <= known, f"{show(page)}: {named - known}"
+
+
+@pytest.mark.parametrize("page", ["README.md", "README.zh-CN.md"])
+def test_the_python_of_a_readme_runs_with_the_demo(page: str, tmp_path: Path) -> None:
+    blocks = [
+        code for language, code in FENCE.findall((ROOT / page).read_text()) if language == "python"
+    ]
+    assert blocks
+    for code in blocks:
+        run = subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "SILU_HOME": str(tmp_path)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert run.returncode == 0, run.stderr
+        assert run.stdout.strip()
 
 
 def test_the_protocol_page_names_every_frame() -> None:
