@@ -173,6 +173,9 @@ class App:
     async def mark_read(self, session_id: str) -> None:
         await self.store.mark_read(session_id)
 
+    async def put_blob(self, data: bytes, *, media_type: str, name: str | None) -> BlobRef:
+        return await self.store.put_blob(data, media_type=media_type, name=name)
+
     async def blob(self, sha256: str) -> tuple[BlobRef, bytes]:
         return await self.store.blob(sha256)
 

@@ -99,8 +99,12 @@ def ended(workspace: Workspace) -> Any:
     try:
         yield workspace
     finally:
-        if workspace.process is not None and workspace.process.poll() is None:
-            workspace.kill()
+        if workspace.process is not None:
+            try:
+                workspace.stop()
+            except subprocess.TimeoutExpired:
+                workspace.kill()
+                raise
 
 
 class Known(NamedTuple):

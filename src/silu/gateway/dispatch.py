@@ -5,7 +5,7 @@ document, so that neither can say what the other does not do.
 """
 
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 import msgspec
@@ -44,11 +44,13 @@ _encoder = msgspec.json.Encoder()
 
 
 class Call(msgspec.Struct, frozen=True, kw_only=True):
-    """One request, read: `body` is an instance of the operation's struct, or `None`."""
+    """One request, read: `body` is an instance of the operation's struct, the raw bytes where
+    that is `bytes`, or `None`. Header names are lower case."""
 
     principal: Principal
     path: dict[str, str]
     query: dict[str, str]
+    headers: Mapping[str, str]
     body: Any = None
 
     def number(self, name: str, default: int, *, top: int) -> int:
@@ -86,7 +88,7 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True):
     about: str
     run: Callable[[Any, Call], Awaitable[Any]]
     answer: type[msgspec.Struct] | None
-    body: type[msgspec.Struct] | None = None
+    body: type[msgspec.Struct] | type[bytes] | None = None
     query: tuple[Parameter, ...] = ()
     status: int = 200
     max_body: int = MAX_BODY
@@ -99,6 +101,7 @@ async def respond(app: Any, operation: Operation, request: Request) -> Response:
             principal=request.scope["silu.principal"],
             path=dict(request.path_params),
             query=dict(request.query_params),
+            headers=request.headers,
             body=await _body(operation, request),
         )
         answer = await operation.run(app, call)
@@ -175,6 +178,8 @@ async def _body(operation: Operation, request: Request) -> Any:
     if operation.body is None:
         return None
     raw = await read_body(request, limit=operation.max_body)
+    if issubclass(operation.body, bytes):
+        return raw
     return parse(raw or b"{}", operation.body)
 
 

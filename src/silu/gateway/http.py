@@ -11,6 +11,7 @@ from silu.gateway.dispatch import Call, Operation, Parameter, json_response
 from silu.types import api
 from silu.types.errors import UserError
 from silu.types.frames import MessagePage
+from silu.types.parts import BlobRef
 from silu.types.version import VERSION
 
 _STREAM = re.compile(r"/api/v1/sessions/([^/]+)/events")
@@ -132,6 +133,12 @@ async def _forget(app: App, call: Call) -> api.Ok:
         raise UserError("Name the `endpoint`.", code="bad_argument", setting="endpoint")
     await app.forget(endpoint, model=call.query.get("model"), fact=call.query.get("fact"))
     return api.Ok()
+
+
+async def _put_blob(app: App, call: Call) -> BlobRef:
+    media_type = call.headers.get("content-type", _OCTETS).partition(";")[0].strip() or _OCTETS
+    name = call.query.get("name", "")[:255].rpartition("/")[2] or None
+    return await app.put_blob(call.body, media_type=media_type[:100], name=name)
 
 
 async def _blob(app: App, call: Call) -> Response:
@@ -280,6 +287,17 @@ OPERATIONS: tuple[Operation, ...] = (
             Parameter("model", "string", "Only of this model."),
             Parameter("fact", "string", "Only this fact."),
         ),
+    ),
+    _op(
+        "POST",
+        "/blobs",
+        "Keep a file, to be attached to a message by its sha256.",
+        _put_blob,
+        BlobRef,
+        body=bytes,
+        max_body=32 * 1024 * 1024,
+        status=201,
+        query=(Parameter("name", "string", "The file's name."),),
     ),
     _op("GET", "/blobs/{sha256}", "The whole of a result or an attachment.", _blob, None),
 )

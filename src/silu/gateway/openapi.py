@@ -47,7 +47,12 @@ def _operation(operation: Operation) -> dict[str, Any]:
         ],
         "responses": answers,
     }
-    if operation.body is not None:
+    if operation.body is bytes:
+        told["requestBody"] = {
+            "required": True,
+            "content": {"application/octet-stream": {"schema": {"type": "string"}}},
+        }
+    elif operation.body is not None:
         body = _json(operation.body.__name__, "")
         told["requestBody"] = {"required": True, "content": body["content"]}
     return told

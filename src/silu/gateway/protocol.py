@@ -12,6 +12,7 @@ import msgspec
 from msgspec import inspect
 
 from silu.types import api, facts, frames
+from silu.types.parts import BlobRef
 
 VERSION = 1
 
@@ -38,6 +39,7 @@ _SERVER_STRUCTS: tuple[type[msgspec.Struct], ...] = (
     api.LearnedList,
     api.Health,
     api.Ready,
+    BlobRef,
 )
 
 _CLIENT_STRUCTS: tuple[type[msgspec.Struct], ...] = (
