@@ -10,7 +10,6 @@ from silu.config import Environment
 from silu.providers.net import proxy_for
 from silu.providers.reading import retry_after
 from silu.types.calls import CallRequest
-from silu.types.errors import UserError
 from silu.types.parts import Message, TextPart, text_of
 from tests.providers.server import Server, chat
 
@@ -74,9 +73,8 @@ async def test_a_proxy_that_is_not_there_is_named(house):
 
 async def test_a_kind_of_proxy_we_cannot_use_is_said(house):
     house.connect("own", "http://vendor.example/v1", proxy="socks5://127.0.0.1:9")
-    with pytest.raises(UserError) as error:
-        await house.client().complete(ask())
-    assert error.value.setting == "proxy"
+    end = await house.client().complete(ask())
+    assert end.failure.setting == "proxy" and not end.failure.retryable
 
 
 @pytest.fixture(scope="session")
@@ -113,9 +111,8 @@ async def test_a_ca_file_makes_an_own_certificate_good(house, certificate):
 
 async def test_a_ca_file_that_cannot_be_read_is_named(house):
     house.connect("own", "https://localhost:1/v1", ca_file="/no/such/file.pem")
-    with pytest.raises(UserError) as error:
-        await house.client().complete(ask())
-    assert error.value.setting == "ca_file"
+    end = await house.client().complete(ask())
+    assert end.failure.setting == "ca_file" and not end.failure.retryable
 
 
 async def test_a_host_that_never_accepts_runs_into_the_connect_limit(house):

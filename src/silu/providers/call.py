@@ -77,7 +77,7 @@ async def run(office: Office, request: CallRequest) -> AsyncGenerator[CallEvent]
             dropped=attempt.prepared.dropped,
         )
         transport = office.transport(attempt.prepared)
-        async with contextlib.aclosing(read(transport, attempt)) as batches:
+        async with contextlib.aclosing(read(transport, attempt, office.settings)) as batches:
             async for batch in batches:
                 if call.news:
                     for event in await call.accepted(attempt):

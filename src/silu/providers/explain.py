@@ -23,7 +23,7 @@ def explain(failure: Failure, prepared: Prepared, settings: Settings) -> Failure
             f"Check the base URL of {profile.label}."
         )
     if kind == "auth":
-        setting = no_key(profile).setting
+        setting = setting if failure.status is None and setting else no_key(profile).setting
         message = message.replace(
             "Check the API key of this endpoint.", f"Check the key of {profile.label} ({setting})."
         )

@@ -131,13 +131,14 @@ def _written(
     headers = {**encoded.headers, **address_headers(profile, settings)}
     for name, value in door.header_rules(facts, turn).items():
         headers[name] = f"{headers[name]},{value}" if name in headers else value
+    http = HttpRequest(
+        method="POST",
+        url=join(profile.base_url, encoded.path),
+        headers=headers,
+        body=msgspec.json.encode(encoded.body),
+    )
     prepared = Prepared(
-        http=HttpRequest(
-            method="POST",
-            url=join(profile.base_url, encoded.path),
-            headers=headers,
-            body=msgspec.json.encode(encoded.body),
-        ),
+        http=door.rewrite(http) if door.rewrite else http,
         profile=profile,
         resolution=replace(resolved.resolution, notes=tuple(notes)),
         dropped=(*dropped, *encoded.dropped),

@@ -11,12 +11,13 @@ from email.utils import parsedate_to_datetime
 import msgspec
 from msgspec.structs import replace
 
+from silu.config import Settings
 from silu.providers.explain import redirected
 from silu.providers.prepare import Prepared
 from silu.providers.transport import silent
 from silu.types.assembly import MessageBuilder, wall_ms
 from silu.types.calls import HttpResponse, Transport
-from silu.types.errors import Failure, VendorError
+from silu.types.errors import Failure, UserError, VendorError
 from silu.types.events import Keepalive, StreamEvent, TextDelta, VendorFailure
 from silu.wire import Decoder, decoder
 
@@ -118,18 +119,26 @@ def new_part_id() -> str:
     return f"p_{secrets.token_hex(9)}"
 
 
-async def read(transport: Transport, attempt: Attempt) -> AsyncGenerator[list[StreamEvent]]:
+async def read(
+    transport: Transport, attempt: Attempt, settings: Settings
+) -> AsyncGenerator[list[StreamEvent]]:
     """Send and read: batches of events, one a network read. A failure stands in the attempt."""
     prepared = attempt.prepared
+    sign = prepared.profile.door.sign
     try:
+        http = await sign(prepared.http, settings) if sign else prepared.http
         async with (
-            transport.open(prepared.http, idle_timeout=prepared.idle.connection) as response,
+            transport.open(http, idle_timeout=prepared.idle.connection) as response,
             contextlib.aclosing(_answer(attempt, response)) as batches,
         ):
             async for batch in batches:
                 yield batch
     except VendorError as error:
         attempt.failure = attempt.failure or error.failure
+    except UserError as error:
+        # A sign-in or a route that is not set up: the call ends with a failure that names it.
+        kind = "auth" if error.code == "no_key" else "unreachable"
+        attempt.failure = Failure(kind=kind, message=str(error), setting=error.setting)
 
 
 async def _answer(attempt: Attempt, response: HttpResponse) -> AsyncGenerator[list[StreamEvent]]:

@@ -109,9 +109,12 @@ def _adaptive(facts: Facts) -> tuple[Level | None, list[str]]:
         return _thinking(facts)[0], ["This model can only be switched on or off: on."]
     if own := facts.extra.get("adaptive_as"):
         return own, [f"This model has no adaptive thinking; {own} is used."]
-    if facts.default is None:
+    if facts.default is None and (facts.thinking == "unknown" or "adaptive_as" in facts.extra):
         return None, ["How this model chooses its own depth is not known; its default applies."]
-    level = _nearest(facts, Level.MEDIUM)[0] if facts.default is Level.OFF else facts.default
+    # Where the default is off, or nobody knows it, asking for thinking still gives thinking.
+    level = facts.default
+    if level in {None, Level.OFF}:
+        level = _nearest(facts, Level.MEDIUM)[0]
     return level, [f"This model has no adaptive thinking; {level} is used."]
 
 

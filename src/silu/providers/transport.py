@@ -54,6 +54,7 @@ class HttpTransport:
         self, request: HttpRequest, idle_timeout: float
     ) -> AsyncGenerator[HttpResponse]:
         import aiohttp
+        from yarl import URL
 
         session = self._session_here()
         timeout = aiohttp.ClientTimeout(
@@ -65,7 +66,8 @@ class HttpTransport:
         try:
             response = await session.request(
                 request.method,
-                request.url,
+                # As it stands: a signature covers the very bytes of the path.
+                URL(request.url, encoded=True),
                 data=request.body or None,
                 headers=request.headers,
                 timeout=timeout,

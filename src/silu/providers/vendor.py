@@ -69,6 +69,8 @@ BodyRules = Callable[[Facts, Turn], dict[str, Any]]
 
 Place = Callable[["Settings"], str | None]
 """A base URL out of the settings: resource, project, region."""
+Rewrite = Callable[[HttpRequest], HttpRequest]
+"""The same request in another envelope; pure."""
 Sign = Callable[[HttpRequest, "Settings"], Awaitable[HttpRequest]]
 """The request with its sign-in; raises `UserError` naming what is not set."""
 
@@ -88,7 +90,8 @@ class Door(msgspec.Struct, frozen=True, kw_only=True):
     `off_is_effort` is true where off is a word of the effort list; `stream_only` where
     answers with thinking come as streams only. `by_key` maps a key's variable to the base URL of
     the platform that hands such keys out. `place` finds an address that depends on the account
-    (`None`: not set up). `sign` makes the sign-in of one request.
+    (`None`: not set up). `rewrite` puts a request into the shape of another gateway; `sign`
+    makes its sign-in when it is sent.
     """
 
     dialect: str
@@ -102,6 +105,7 @@ class Door(msgspec.Struct, frozen=True, kw_only=True):
     stream_only: bool = False
     by_key: dict[str, str] = {}
     place: Place | None = None
+    rewrite: Rewrite | None = None
     sign: Sign | None = None
     adapt: Adapt = _as_they_are
     encode: Rules = _no_rules

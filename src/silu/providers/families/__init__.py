@@ -27,7 +27,9 @@ def bare(model: str) -> str:
     `claude-opus-5-v1`, `x-ai/grok-4:free` → `grok-4`, `claude-opus-4-5@2025` → `claude-opus-4-5`.
     """
     name = model.lower().rstrip("/").rsplit("/", 1)[-1]
-    name = _REGION.sub("", name)
+    # Bedrock: `us.deepseek.r1-v1:0`, whose model has no name without its maker's.
+    name = re.sub(r"^(?:[a-z]{2,6}\.)?deepseek\.(?=[rv]\d)", "deepseek-", name)
+    name = _REGION.sub("", name).removeprefix("zai-")
     return name.split("@", 1)[0].split(":", 1)[0]
 
 

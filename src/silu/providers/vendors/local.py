@@ -51,7 +51,8 @@ def _llamacpp(facts: Facts, model: str) -> Facts:
     """Every word passes; "none" switches off, the rest is the template's business."""
     if facts.thinking == "unsupported":
         return facts
-    return _local(facts, levels=ORDER[1:] if facts.forced else ORDER)
+    extra = {**facts.extra, "adaptive_as": None}
+    return _local(facts, levels=ORDER[1:] if facts.forced else ORDER, extra=extra)
 
 
 def _template(facts: Facts, model: str) -> Facts:

@@ -21,9 +21,8 @@ def here(facts: Facts, model: str) -> Facts:
     if facts.family == "deepseek" and not facts.switch_only:
         return replace(facts, levels=(Level.OFF, Level.HIGH, Level.MAX))
     default = facts.default if facts.default in {None, Level.OFF} else SWITCH_ON
-    return replace(
-        facts, levels=(Level.OFF, SWITCH_ON), switch_only=True, default=default, adaptive=False
-    )
+    levels = (SWITCH_ON,) if facts.forced else (Level.OFF, SWITCH_ON)
+    return replace(facts, levels=levels, switch_only=True, default=default, adaptive=False)
 
 
 def _preserve(facts: Facts, turn: Turn) -> dict[str, Any]:
