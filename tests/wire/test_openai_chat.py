@@ -742,3 +742,9 @@ def test_fields_of_another_type_are_read_as_far_as_they_go() -> None:
     assert read("openai-chat", sse({"choices": "odd"}, chunk(finish="stop"))).failure is None
     failure = read("openai-chat", sse("[1]")).failure
     assert failure and failure.kind == "bad_data"
+
+
+def test_a_cut_in_the_counting_behind_a_finished_answer_is_no_failure() -> None:
+    body = sse(chunk({"content": "a"}), chunk(finish="stop"), done=False)
+    answer = read("openai-chat", body + b'data: {"choices":[],"usage":{"prompt')
+    assert answer.failure is None and answer.finish == Finish("stop", "stop")

@@ -342,3 +342,8 @@ def test_pings_marks_and_unknown_events_do_no_harm() -> None:
 
 def test_an_item_told_twice_is_read_once() -> None:
     assert stream(done(0, message("x")), done(0, message("x")), completed(message("x"))).text == "x"
+
+
+def test_an_item_that_ends_as_something_else_leaves_no_block_open() -> None:
+    answer = stream(added(0, CALL), done(0, message("x")), completed())
+    assert answer.calls == [("f", {})] and answer.text == "x"

@@ -12,6 +12,7 @@ from silu.types.parts import TextPart, ThinkingPart, VendorPart
 from silu.types.usage import Usage
 from silu.wire.eventstream import BROKEN, EXCEPTION, EventStream
 from silu.wire.ndjson import NdJson
+from silu.wire.sse import ALIVE
 from tests.wire.reading import Answer, chunk, read, sse
 
 # -- Ollama
@@ -73,8 +74,7 @@ def test_ollama_errors_cuts_and_other_ends() -> None:
 def test_lines_of_json_are_cut_anywhere() -> None:
     framing = NdJson()
     assert framing.feed(b'{"a"') == [] and framing.feed(b"") == []
-    assert framing.feed(b':1}\r\n\n{"b":2}') == [(b"", b'{"a":1}')]
-    assert framing.comments == 1
+    assert framing.feed(b':1}\r\n\n{"b":2}') == [(b"", b'{"a":1}'), ALIVE]
     assert framing.close() == [(b"", b'{"b":2}')] and framing.close() == []
 
 

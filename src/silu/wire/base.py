@@ -17,7 +17,7 @@ from silu.types.events import Finish, FinishReason, Keepalive, StreamEvent, Vend
 from silu.types.rules import DecodeRules
 from silu.wire.blocks import BlockWriter
 from silu.wire.errors import bad_data, cut, failure_from_body
-from silu.wire.sse import Sse
+from silu.wire.sse import ALIVE, Sse
 
 Payload = tuple[bytes, bytes]
 """An event's name (empty where it has none) and its data."""
@@ -28,9 +28,7 @@ _QUIET = 3
 
 
 class Framing(Protocol):
-    """Cuts a byte stream into payloads. `comments` counts signs of life; the reader resets it."""
-
-    comments: int
+    """Cuts a byte stream into payloads; signs of life come as `ALIVE`."""
 
     def feed(self, chunk: bytes) -> list[Payload]: ...
 
@@ -164,31 +162,32 @@ class BaseDecoder(ABC):
         return start[:1] in (b"{", b"[", b"<", b'"')
 
     def _read(self, payloads: list[Payload]) -> None:
-        for name, data in payloads:
+        for payload in payloads:
             if self._over:
                 return
+            if payload is ALIVE:
+                self._alive()
+                continue
+            self._quiet = 0
+            name, data = payload
             try:
                 self._payload(name, data)
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
                 self._unreadable(data, error)
-        if payloads:
-            self._quiet = 0
-        if self._framing.comments and not self._over:
-            self._alive()
 
     def _alive(self) -> None:
-        """Signs of life. DeepSeek's can go on for ever after the answer is complete: once it is
+        """A sign of life. DeepSeek's can go on for ever after the answer is complete: once it is
         finished and only they come, nothing is waited for."""
-        for _ in range(self._framing.comments):
-            self._emit(Keepalive())
-        self._quiet += self._framing.comments
-        self._framing.comments = 0
+        self._emit(Keepalive())
+        self._quiet += 1
         if self._finish is not None and self._quiet >= _QUIET:
             self._finalise()
 
     def _unreadable(self, data: bytes, error: Exception) -> None:
         if self._finished:
             self._over = True
+        elif self._finish is not None and "truncated" in str(error):
+            self._finalise()  # only the counting behind the answer is lost
         elif "truncated" in str(error) or isinstance(error, UnicodeDecodeError):
             self._fail(cut("the stream broke off within a piece of data"))
         elif data.lstrip()[:1] == b"<":

@@ -23,10 +23,9 @@ _LARGEST = 1 << 24
 class EventStream:
     """Splits a byte stream into `(event name, payload)` pairs."""
 
-    __slots__ = ("_broken", "_parts", "_size", "_wanted", "comments")
+    __slots__ = ("_broken", "_parts", "_size", "_wanted")
 
     def __init__(self) -> None:
-        self.comments = 0
         self._parts: list[bytes] = []
         self._size = 0
         self._wanted = 16

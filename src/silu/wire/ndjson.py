@@ -1,13 +1,14 @@
 """One JSON value a line, cut anywhere: bytes in, whole lines out."""
 
+from silu.wire.sse import ALIVE
+
 
 class NdJson:
-    """Splits a byte stream into lines; empty ones are signs of life (`comments`)."""
+    """Splits a byte stream into lines; an empty one is delivered as `ALIVE`."""
 
-    __slots__ = ("_parts", "comments")
+    __slots__ = ("_parts",)
 
     def __init__(self) -> None:
-        self.comments = 0
         self._parts: list[bytes] = []
 
     def feed(self, chunk: bytes) -> list[tuple[bytes, bytes]]:
@@ -32,5 +33,5 @@ class NdJson:
             if line.strip():
                 out.append((b"", line.rstrip(b"\r")))
             else:
-                self.comments += 1
+                out.append(ALIVE)
         return out

@@ -301,7 +301,12 @@ class ResponsesDecoder(BaseDecoder):
             told["type"] = item.type
         data = json_text({key: value for key, value in told.items() if value})
         self._writer.keep(opened.block, CALL_ITEM, data, item.type)
-        self._writer.end(opened.block)
+        self._end_call(opened)
+
+    def _end_call(self, opened: _Open) -> None:
+        unfinished = not is_json("".join(opened.args) or "{}")
+        self._writer.end(opened.block, unfinished=unfinished)
+        opened.block = -1
 
     def _own(self, item: _Item, raw: msgspec.Raw) -> None:
         """An item the vendor made by itself: a tool it ran, what that gave, a compaction."""
@@ -375,7 +380,7 @@ class ResponsesDecoder(BaseDecoder):
 
     def _half_a_call(self) -> bool:
         return any(
-            opened.block >= 0 and not opened.done and not is_json("".join(opened.args))
+            opened.block >= 0 and not is_json("".join(opened.args) or "{}")
             for opened in self._items.values()
         )
 
@@ -387,7 +392,7 @@ class ResponsesDecoder(BaseDecoder):
         if raw == "incomplete":
             raw = f"incomplete:{why}" if why else raw
             reason = "content_filter" if why == "content_filter" else "length"
-        elif any(opened.block >= 0 for opened in self._items.values()):
+        elif self._calls:
             reason = "tool_calls"
         elif self._refused:
             reason = "refusal"
@@ -422,10 +427,8 @@ class ResponsesDecoder(BaseDecoder):
 
     def _tail(self, reason: FinishReason | None) -> None:
         for opened in self._items.values():
-            if opened.block >= 0 and not opened.done:
-                opened.done = True
-                unfinished = not is_json("".join(opened.args) or "{}")
-                self._writer.end(opened.block, unfinished=unfinished)
+            if opened.block >= 0:
+                self._end_call(opened)
         for index, data in self._unsealed.values():
             self._writer.keep(index, REASONING_ITEM, data, "reasoning")
         self._unsealed.clear()

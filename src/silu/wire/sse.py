@@ -2,19 +2,20 @@
 
 _BOM = b"\xef\xbb\xbf"
 
+ALIVE = (b":", b"")
+"""Stands in the place of a comment: a sign of life, no event."""
+
 
 class Sse:
     """Splits a byte stream into `(event name, data)` pairs; nothing is decoded before it is whole.
 
     Lines end with LF, CRLF or CR, and an event is delivered as soon as its empty line has come,
-    in all three. `comments` counts comment lines; a consumer takes the number and sets it to 0.
-    An event without data is not delivered.
+    in all three. A comment is delivered as `ALIVE`, an event without data not at all.
     """
 
-    __slots__ = ("_begun", "_data", "_more", "_name", "_parts", "_skip_lf", "comments")
+    __slots__ = ("_begun", "_data", "_more", "_name", "_parts", "_skip_lf")
 
     def __init__(self) -> None:
-        self.comments = 0
         self._parts: list[bytes] = []
         self._data: bytes | None = None
         self._more: list[bytes] = []
@@ -78,7 +79,7 @@ class Sse:
             elif line[:6] == b"event:":
                 name = line[6:].strip()
             elif line[0] == 58:
-                self.comments += 1
+                out.append(ALIVE)
             elif line[:5] == b"data:" or line == b"data":
                 rest = line[6:] if line[5:6] == b" " else line[5:]
                 if data is None:
