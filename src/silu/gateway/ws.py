@@ -14,10 +14,20 @@ from silu.gateway.commands import run_command
 from silu.gateway.dispatch import describe, parse
 from silu.types.assembly import wall_ms
 from silu.types.errors import UserError
-from silu.types.frames import COMMANDS, AckFrame, ClientFrame, ErrorFrame, HeartbeatFrame
+from silu.types.frames import (
+    COMMANDS,
+    AckFrame,
+    ClientFrame,
+    ErrorFrame,
+    HeartbeatFrame,
+    Subscribe,
+)
 
 HEARTBEAT_SECONDS = 15.0
 """At most 20: proxies cut what is silent for longer, and a page shows how long it has waited."""
+
+MOST_OWED = 256
+"""Answers a client may leave unread before its commands wait."""
 
 _GOING_AWAY = 1001
 
@@ -88,6 +98,8 @@ class _Connection:
         self._principal = principal
         self._receive = receive
         self._send = send
+        self._owed = 0
+        self._paid = asyncio.Event()
 
     async def run(self) -> None:
         writer = asyncio.create_task(self._write(), name="socket writer")
@@ -105,6 +117,8 @@ class _Connection:
         while frames := await self._client.take():
             for frame in frames:
                 await self._send({"type": "websocket.send", "text": frame.text})
+            self._owed = 0
+            self._paid.set()
         await self._send({"type": "websocket.close", "code": _GOING_AWAY, "reason": "stopping"})
 
     async def _read(self) -> None:
@@ -115,8 +129,15 @@ class _Connection:
             text = message.get("text")
             if text is None:
                 self._refuse(None, UserError("Frames are JSON text.", code="bad_json"))
-                continue
-            await self._frame(text)
+            else:
+                await self._frame(text)
+            await self._patience()
+
+    async def _patience(self) -> None:
+        """Whoever sends commands must read the answers: else no more are taken."""
+        while self._owed >= MOST_OWED:
+            self._paid.clear()
+            await self._paid.wait()
 
     async def _frame(self, text: str) -> None:
         frame_id: str | None = None
@@ -124,15 +145,21 @@ class _Connection:
             frame: ClientFrame = parse(text.encode(), ClientFrame)
             frame_id = frame.frame_id
             command = parse(bytes(frame.data), _shape(frame.type))
+            # What was missed may be much: a client that asks again and again must read it.
+            self._owed += MOST_OWED // 8 if isinstance(command, Subscribe) else 0
             data = await run_command(self._app, self._client, frame.session_id, command)
         except Exception as exc:
             self._refuse(frame_id, exc)
             return
-        self._client.push(AckFrame(frame_id=frame.frame_id, data=data))
+        self._answer(AckFrame(frame_id=frame.frame_id, data=data))
 
     def _refuse(self, frame_id: str | None, exc: Exception) -> None:
         _, info = describe(exc)
-        self._client.push(ErrorFrame(frame_id=frame_id, data=info))
+        self._answer(ErrorFrame(frame_id=frame_id, data=info))
+
+    def _answer(self, frame: msgspec.Struct) -> None:
+        self._owed += 1
+        self._client.push(frame)
 
 
 def _shape(kind: str) -> type[msgspec.Struct]:

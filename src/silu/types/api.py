@@ -11,7 +11,7 @@ from msgspec import UNSET, UnsetType
 
 from silu.types.capabilities import Learned, ModelInfo, Resolution
 from silu.types.facts import ErrorInfo, LevelState, Mode, QueuedSend, TokenUpdate
-from silu.types.frames import SessionItem, Wait
+from silu.types.frames import Name, SessionItem, Wait
 from silu.types.todos import Plan, Todo
 from silu.types.usage import Usage
 
@@ -28,7 +28,7 @@ class SessionCreate(msgspec.Struct, kw_only=True):
     title: str | None = None
     workspace: str | None = None
     language: Literal["en", "zh"] | None = None
-    client_id: str | None = None
+    client_id: Name | None = None
 
 
 class SessionPatch(msgspec.Struct, kw_only=True):
@@ -43,7 +43,7 @@ class SessionFork(msgspec.Struct, kw_only=True):
     """A sibling that shares the messages up to and including `message_id` (all when null)."""
 
     message_id: str | None = None
-    client_id: str | None = None
+    client_id: Name | None = None
 
 
 class EndpointCreate(msgspec.Struct, kw_only=True):

@@ -4,12 +4,15 @@ Server frames are facts, deltas, snapshots and answers; client frames are comman
 Schema of all of them is published and the web client's types are generated from it.
 """
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
 from silu.types import facts
 from silu.types.todos import Plan, Todo
+
+Name = Annotated[str, msgspec.Meta(max_length=200)]
+"""A client's own word for a frame or a command: short, because it is kept and sent back."""
 
 
 class FactFrame(msgspec.Struct, kw_only=True):
@@ -147,7 +150,7 @@ class Unsubscribe(msgspec.Struct, kw_only=True):
 class Send(msgspec.Struct, kw_only=True):
     """A new turn; queues while a run is on. `level` and `mode` hold for this turn only."""
 
-    client_id: str
+    client_id: Name
     text: str
     parts: list[dict[str, Any]] = []
     level: str | None = None
@@ -155,44 +158,44 @@ class Send(msgspec.Struct, kw_only=True):
 
 
 class Steer(msgspec.Struct, kw_only=True):
-    client_id: str
+    client_id: Name
     text: str
 
 
 class QueueEdit(msgspec.Struct, kw_only=True):
-    client_id: str
+    client_id: Name
     message_id: str
     text: str | None = None
     remove: bool = False
 
 
 class Cancel(msgspec.Struct, kw_only=True):
-    client_id: str
+    client_id: Name
     run_id: str | None = None
 
 
 class AnswerNow(msgspec.Struct, kw_only=True):
-    client_id: str
+    client_id: Name
     run_id: str | None = None
 
 
 class SetThinkingLevel(msgspec.Struct, kw_only=True):
-    client_id: str
+    client_id: Name
     level: str
 
 
 class SetModel(msgspec.Struct, kw_only=True):
-    client_id: str
+    client_id: Name
     model: str
 
 
 class SetMode(msgspec.Struct, kw_only=True):
-    client_id: str
+    client_id: Name
     mode: facts.Mode
 
 
 class Approve(msgspec.Struct, kw_only=True):
-    client_id: str
+    client_id: Name
     approval_id: str
     decision: Literal["allow", "deny"]
     scope: Literal["once", "session", "always"] = "once"
@@ -201,41 +204,41 @@ class Approve(msgspec.Struct, kw_only=True):
 
 
 class AnswerQuestion(msgspec.Struct, kw_only=True):
-    client_id: str
+    client_id: Name
     question_id: str
     answer: str
 
 
 class ApprovePlan(msgspec.Struct, kw_only=True):
-    client_id: str
+    client_id: Name
     plan_id: str
     revision: int
 
 
 class TodoEdit(msgspec.Struct, kw_only=True):
-    client_id: str
+    client_id: Name
     todos: list[dict[str, Any]]
 
 
 class Regenerate(msgspec.Struct, kw_only=True):
-    client_id: str
+    client_id: Name
     message_id: str
     level: str | None = None
     model: str | None = None
 
 
 class Edit(msgspec.Struct, kw_only=True):
-    client_id: str
+    client_id: Name
     message_id: str
     text: str
 
 
 class Compact(msgspec.Struct, kw_only=True):
-    client_id: str
+    client_id: Name
 
 
 class MarkRead(msgspec.Struct, kw_only=True):
-    client_id: str | None = None
+    client_id: Name | None = None
 
 
 class Ping(msgspec.Struct, kw_only=True):
@@ -270,7 +273,7 @@ class ClientFrame(msgspec.Struct, kw_only=True):
     """The envelope of every client frame; `data` is read by `COMMANDS[type]`."""
 
     type: str
-    frame_id: str
+    frame_id: Name
     session_id: str | None = None
     data: msgspec.Raw = msgspec.Raw(b"{}")
 
