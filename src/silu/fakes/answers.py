@@ -4,11 +4,21 @@ A reader of our own, so that a replay judges an echo by what was really sent and
 decoders made of it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import msgspec
 
+from silu.fakes.answers_more import (
+    Piece,
+    Read,
+    read_bedrock,
+    read_bedrock_stream,
+    read_gemini,
+    read_mistral,
+    read_ollama,
+    read_responses,
+)
 from silu.fakes.raw import obj, seq
 
 THOUGHT_FIELDS = ("reasoning_content", "reasoning", "reasoning_text")
@@ -28,6 +38,7 @@ class Told(msgspec.Struct, kw_only=True):
     opaque: dict[str, Any] = {}
     blocks: list[dict[str, Any]] = []
     calls: list[dict[str, str]] = []
+    pieces: list[Piece] = []
     usage: dict[str, Any] | None = None
     finish: str | None = None
     model: str | None = None
@@ -56,17 +67,61 @@ def _json(text: str) -> dict[str, Any] | None:
         return None
 
 
-def read_answer(dialect: str, body: bytes, *, streamed: bool) -> Told:
-    """Read a recorded body. Dialects without a reader here give an empty `Told`."""
-    values = list(sse_values(body)) if streamed else []
-    whole = None if streamed else _json(body.decode("utf-8", errors="replace"))
+def read_answer(dialect: str, body: bytes, *, form: str) -> Told:
+    """Read a recorded body; `form` is how it is framed (`sse json ndjson eventstream`)."""
+    if form == "eventstream":
+        return _of_read(read_bedrock_stream(body))
+    if form == "ndjson":
+        lines = [_json(line) for line in body.decode("utf-8", errors="replace").splitlines()]
+        return _of_read(read_ollama([line for line in lines if line is not None]))
+    values = list(sse_values(body)) if form == "sse" else _documents(body)
     match dialect:
         case "openai-chat":
-            return _chat_stream(values) if streamed else _chat_whole(whole or {})
+            return _chat_stream(values) if form == "sse" else _chat_whole(values[0])
         case "anthropic-messages":
-            return _messages_stream(values) if streamed else _messages_whole(whole or {})
+            return _messages_stream(values) if form == "sse" else _messages_whole(values[0])
         case _:
-            return Told()
+            return _of_read(_READERS.get(dialect, _nothing)(values))
+
+
+def _documents(body: bytes) -> list[dict[str, Any]]:
+    """A JSON document, or the objects of a JSON array (a stream kept as one)."""
+    try:
+        value = msgspec.json.decode(body)
+    except msgspec.DecodeError:
+        return [{}]
+    items = seq(value)
+    if items is not None:
+        return [obj(item) or {} for item in items] or [{}]
+    return [obj(value) or {}]
+
+
+def _nothing(values: list[dict[str, Any]]) -> Read:
+    del values
+    return Read()
+
+
+_READERS: dict[str, Callable[[list[dict[str, Any]]], Read]] = {
+    "openai-responses": read_responses,
+    "gemini-generate": read_gemini,
+    "ollama-chat": read_ollama,
+    "mistral-chat": read_mistral,
+    "bedrock-converse": lambda values: read_bedrock(values[0]),
+}
+
+
+def _of_read(read: Read) -> Told:
+    calls = [p for p in read.pieces if p.kind == "call"]
+    return Told(
+        text="".join(p.text for p in read.pieces if p.kind == "text"),
+        pieces=read.pieces,
+        calls=[{"id": c.id, "name": c.name, "args": c.text, "slot": c.id} for c in calls],
+        usage=read.usage,
+        finish=read.finish,
+        model=read.model,
+        complete=read.finish is not None and not read.error,
+        error=read.error,
+    )
 
 
 # ---------------------------------------------------------------------------- openai-chat

@@ -75,7 +75,7 @@ class FakeOllama(FakeVendor):
     def check_body(self, body: dict[str, Any], name: str) -> Asked:
         """Judge a chat request; raises `RefusalError`."""
         model = MODELS[name]
-        messages = [_message(item) for item in seq(body.get("messages")) or []]
+        messages = check_messages(seq(body.get("messages")) or [])
         if body.get("tools") and not model.tools:
             raise refuse(f"registry.ollama.ai/library/{name} does not support tools")
         thinking, effort = self._think(body.get("think"), name)
@@ -110,6 +110,11 @@ class FakeOllama(FakeVendor):
         if think is False:
             return model.levels_only, None
         return True, "medium" if think is True else str(think)
+
+
+def check_messages(items: list[Any]) -> list[dict[str, Any]]:
+    """The messages of a request, judged; raises `RefusalError`."""
+    return [_message(item) for item in items]
 
 
 def _message(value: object) -> dict[str, Any]:

@@ -111,7 +111,7 @@ def _meta(folder: Path) -> dict[str, Any]:
 def _exchange(dialect: str, file: Path, meta: dict[str, Any], *, label: str) -> Exchange:
     body = file.read_bytes()
     form = _SUFFIXES.get(file.suffix) or _guess(body)
-    told = read_answer(dialect, body, streamed=form == "sse")
+    told = read_answer(dialect, body, form=form)
     return Exchange(
         label=label,
         form=form,

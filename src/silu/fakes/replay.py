@@ -13,40 +13,15 @@ from typing import Any
 
 import msgspec
 
-from silu.fakes.anthropic import betas_of, check_request, claude_error
-from silu.fakes.chat_rules import ChatSchema, ProblemError, check_chat
-from silu.fakes.chat_view import text_of
-from silu.fakes.claude_models import MODELS as CLAUDES
-from silu.fakes.claude_thinking import open_turn
-from silu.fakes.compat import openai_error
-from silu.fakes.deepseek import MODELS as DEEPSEEKS
-from silu.fakes.deepseek import FakeDeepSeek
-from silu.fakes.echo import Sent, chat_ids
 from silu.fakes.http import Incoming, Reply
-from silu.fakes.messages_rules import (
-    FIELDS,
-    BadMessageError,
-    MessagesSchema,
-    blocks_of,
-    check_messages,
-    join,
-)
-from silu.fakes.raw import obj, seq
 from silu.fakes.recordings import Exchange
 from silu.fakes.replay_convert import convert
-from silu.fakes.replay_echo import (
-    Echo,
-    EchoError,
-    check_chat_echo,
-    check_messages_echo,
-    check_never_as_text,
-)
+from silu.fakes.replay_judge import Judge
+from silu.fakes.replay_view import Spoken, spoken
 from silu.fakes.vendor import RefusalError, json_object
 
-LOOSE = frozenset({"zai", "xai", "groq", "openrouter", "huggingface"})
-"""Hosts that were recorded to shrug at empty arrays, missing ids or unknown choices."""
-
 _FRAME = re.compile(rb"(?:\r\n|\n|\r)(?:\r\n|\n|\r)")
+_MODEL_PATH = re.compile(r"/models?/([^/:]+)")
 
 
 class Replay:
@@ -67,72 +42,56 @@ class Replay:
         self.strict = strict
         self.told = told
         self._served: list[int] = []
-        self._asked_as: dict[int, str] = {}
         self._opened = -1
-        self._deepseek = FakeDeepSeek(strangers=True)
+        self._judge = Judge(dialect)
 
     @property
     def base(self) -> str:
         """What follows the host in an endpoint's base URL."""
-        return "/v1" if self.dialect == "openai-chat" else ""
+        chatty = ("openai-chat", "openai-responses", "mistral-chat")
+        return "/v1" if self.dialect in chatty else ""
 
     async def handle(self, request: Incoming) -> Reply:
         if request.method == "GET":
             return _document(200, self._models())
         body = json_object(request.body)
         if body is None:
-            return _document(400, self._error("The request body is no JSON object."))
-        past = self._past(body)
+            refusal = self._judge.refusal("The request body is no JSON object.")
+            return Reply(
+                status=400, headers={"content-type": "application/json"}, body=refusal.body
+            )
+        if named := _MODEL_PATH.search(request.path):
+            body.setdefault("model", named[1])
+        past = [(said, self._find(said)) for said in spoken(self.dialect, body)]
+        last = past[-1][1] if past else -1
         try:
             if self.strict:
-                self._judge(request, body, past)
+                known = [(said, self.exchanges[n] if n >= 0 else None) for said, n in past]
+                self._judge.judge(request, body, known, self.exchanges[max(last, 0)])
         except RefusalError as refusal:
-            after = self.exchanges[past[-1][1]].label if past and past[-1][1] >= 0 else "the start"
+            after = self.exchanges[last].label if last >= 0 else "the start"
             self.told(f"refused the request after {after}: {' '.join(refusal.why.split())}")
-            return Reply(
-                status=refusal.status,
-                headers={"content-type": refusal.content_type},
-                body=refusal.body,
-            )
-        return self._serve(self._next(past), body)
+            return _refused(refusal)
+        return self._serve(self._next(last, begun=bool(past)), body, _streams(request, body))
 
     # -- which answer ----------------------------------------------------------------------
 
-    def _past(self, body: dict[str, Any]) -> list[tuple[int, int]]:
-        """The request's assistant messages, each with the answer it is (-1: unknown)."""
-        messages = self._messages(body)
-        return [
-            (i, self._find(message))
-            for i, message in enumerate(messages)
-            if message.get("role") == "assistant"
-        ]
-
-    def _messages(self, body: dict[str, Any]) -> list[dict[str, Any]]:
-        messages = [obj(message) or {} for message in seq(body.get("messages")) or []]
-        if self.dialect != "anthropic-messages":
-            return messages
-        plain = [{"role": m.get("role"), "content": blocks_of(m.get("content"))} for m in messages]
-        return join(plain)
-
-    def _find(self, message: dict[str, Any]) -> int:
+    def _find(self, said: Spoken) -> int:
         unserved = [i for i in range(len(self.exchanges)) if i not in self._served]
-        text = _squeezed(text_of(message.get("content")))
-        ids = chat_ids(message)
-        if self.dialect == "anthropic-messages":
-            ids = [b["id"] for b in message["content"] if b.get("type") == "tool_use"]
+        text = _squeezed(said.text)
         for number in [*reversed(self._served), *unserved]:
             told = self.exchanges[number].told
-            if ids and set(ids) & set(told.ids):
+            if said.ids and set(said.ids) & set(told.ids):
                 return number
-            if not ids and not told.ids and text and _squeezed(told.text).endswith(text):
+            if not said.ids and not told.ids and text and _squeezed(told.text).endswith(text):
                 return number
         return -1
 
-    def _next(self, past: list[tuple[int, int]]) -> int:
+    def _next(self, last: int, *, begun: bool) -> int:
         count = len(self.exchanges)
-        if past and past[-1][1] >= 0:
-            return (past[-1][1] + 1) % count
-        if past and self._served:
+        if last >= 0:
+            return (last + 1) % count
+        if begun and self._served:
             return (self._served[-1] + 1) % count
         for step in range(1, count + 1):
             number = (self._opened + step) % count
@@ -141,133 +100,39 @@ class Replay:
                 return number
         return 0
 
-    # -- strictness ------------------------------------------------------------------------
-
-    def _judge(self, request: Incoming, body: dict[str, Any], past: list[tuple[int, int]]) -> None:
-        known = self.exchanges[past[-1][1]] if past and past[-1][1] >= 0 else self.exchanges[0]
-        match self.dialect:
-            case "openai-chat":
-                self._judge_chat(body, past, known)
-            case "anthropic-messages":
-                self._judge_messages(request, body, past, known)
-            case _:
-                return
-
-    def _judge_chat(
-        self, body: dict[str, Any], past: list[tuple[int, int]], known: Exchange
-    ) -> None:
-        try:
-            messages = check_chat(body, ChatSchema(id_limit=None, loose=known.vendor in LOOSE))
-        except ProblemError as problem:
-            error = openai_error(problem.detail, param=problem.param)
-            raise RefusalError(400, error, why=problem.detail) from problem
-        last_user = max((i for i, m in enumerate(messages) if m["role"] == "user"), default=-1)
-        for i, number in past:
-            echo = self._echo(number, body, open_loop=i > last_user, thinking=_chat_thinks(body))
-            if echo is None:
-                continue
-            try:
-                check_chat_echo(messages[i], echo)
-            except EchoError as wrong:
-                message = f"messages[{i}]: {wrong}"
-                error = openai_error(message, param=wrong.at or None)
-                raise RefusalError(400, error, why=message) from wrong
-        self._check_text(body)
-        if known.vendor == "deepseek":
-            stand_in = known.model if known.model in DEEPSEEKS else "deepseek-v4-flash"
-            model = body["model"] if body["model"] in DEEPSEEKS else stand_in
-            self._deepseek.check_chat({**body, "model": model})
-
-    def _judge_messages(
-        self,
-        request: Incoming,
-        body: dict[str, Any],
-        past: list[tuple[int, int]],
-        known: Exchange,
-    ) -> None:
-        claude = CLAUDES.get(str(body.get("model"))) or CLAUDES.get(known.model or "")
-        try:
-            if claude is not None:
-                messages, mode = check_request(body, claude, betas_of(request))
-                thinking = mode.on
-            else:
-                schema = MessagesSchema(fields=FIELDS | {"context_management"}, signed=False)
-                messages = check_messages(body, schema)
-                thinking = (obj(body.get("thinking")) or {}).get("type") != "disabled"
-        except BadMessageError as breach:
-            raise _messages_refusal(str(breach)) from breach
-        loop = open_turn(messages)
-        for i, number in past:
-            echo = self._echo(number, body, open_loop=i in loop, thinking=thinking)
-            if echo is None:
-                continue
-            try:
-                check_messages_echo(messages[i], echo)
-            except EchoError as wrong:
-                path = f"messages.{i}.content.{wrong.at or 0}"
-                said = f"{path}: Invalid `signature` in `thinking` block"
-                raise _messages_refusal(said, why=f"{path}: {wrong}") from wrong
-        self._check_text(body)
-
-    def _echo(
-        self, number: int, body: dict[str, Any], *, open_loop: bool, thinking: bool
-    ) -> Echo | None:
-        if number < 0:
-            return None
-        exchange = self.exchanges[number]
-        model = str(body.get("model"))
-        return Echo(
-            told=exchange.told,
-            own=self._asked_as.get(number, model) == model,
-            open_loop=open_loop,
-            thinking=thinking,
-            vendor=exchange.vendor,
-        )
-
-    def _check_text(self, body: dict[str, Any]) -> None:
-        try:
-            check_never_as_text(body, [self.exchanges[number].told for number in self._served])
-        except EchoError as wrong:
-            raise RefusalError(400, self._error(str(wrong)), why=str(wrong)) from wrong
-
-    def _error(self, message: str) -> dict[str, Any]:
-        if self.dialect == "anthropic-messages":
-            return claude_error(message)
-        return openai_error(message)
-
     # -- the answer ------------------------------------------------------------------------
 
-    def _serve(self, number: int, body: dict[str, Any]) -> Reply:
+    def _serve(self, number: int, body: dict[str, Any], wanted: bool) -> Reply:
         exchange = self.exchanges[number]
-        self._remember(number, body)
-        wanted = bool(body.get("stream"))
+        if number in self._served:
+            self._served.remove(number)
+        self._served.append(number)
+        self._judge.served(exchange, body)
         good = exchange.status == 200 and not exchange.told.error
-        if good and exchange.form in ("sse", "json") and wanted != (exchange.form == "sse"):
-            pieces = convert(self.dialect, exchange, stream=wanted)
-            if pieces is not None:
-                kind = "text/event-stream" if wanted else "application/json"
-                return _streamed(200, kind, pieces, self.rate)
+        if good and wanted == (exchange.form == "json"):
+            form, pieces = convert(self.dialect, exchange, stream=wanted)
+            if pieces:
+                return _streamed(200, form, pieces, self.rate)
         if exchange.form == "json":
             headers = {"content-type": exchange.content_type}
             return Reply(status=exchange.status, headers=headers, body=exchange.body)
         return _streamed(exchange.status, exchange.content_type, frames(exchange), self.rate)
 
-    def _remember(self, number: int, body: dict[str, Any]) -> None:
-        if number in self._served:
-            self._served.remove(number)
-        self._served.append(number)
-        self._asked_as[number] = str(body.get("model"))
-        exchange = self.exchanges[number]
-        told = exchange.told
-        if exchange.vendor == "deepseek":
-            thought = next(iter(told.fields.values()), None)
-            for model in DEEPSEEKS:
-                self._deepseek.memory.keep(Sent(thought, model), ids=told.ids, text=told.text)
-
     def _models(self) -> dict[str, Any]:
         names = sorted({exchange.model for exchange in self.exchanges if exchange.model})
         data = [{"id": name, "object": "model", "type": "model"} for name in names]
-        return {"object": "list", "data": data, "has_more": False}
+        listed = [{"name": name, "model": name} for name in names]
+        return {"object": "list", "data": data, "models": listed, "has_more": False}
+
+
+def _streams(request: Incoming, body: dict[str, Any]) -> bool:
+    """Whether the client wants a stream: in the address, or in the body (where a local server of
+    its own dialect streams unless it is told not to)."""
+    if request.path.endswith(("streamGenerateContent", "converse-stream")):
+        return True
+    if request.path.endswith("/api/chat"):
+        return body.get("stream") is not False
+    return bool(body.get("stream"))
 
 
 def frames(exchange: Exchange) -> list[bytes]:
@@ -309,26 +174,15 @@ async def _paced(pieces: list[bytes], rate: float | None) -> AsyncIterator[bytes
             await asyncio.sleep(1 / rate)
 
 
+def _refused(refusal: RefusalError) -> Reply:
+    headers = {"content-type": refusal.content_type}
+    return Reply(status=refusal.status, headers=headers, body=refusal.body)
+
+
 def _document(status: int, body: dict[str, Any]) -> Reply:
     headers = {"content-type": "application/json"}
     return Reply(status=status, headers=headers, body=msgspec.json.encode(body))
 
 
-def _messages_refusal(message: str, why: str = "") -> RefusalError:
-    return RefusalError(400, claude_error(message), why=why or message)
-
-
 def _squeezed(text: str) -> str:
     return "".join(text.split())
-
-
-def _chat_thinks(body: dict[str, Any]) -> bool:
-    """False where the request switches thinking off, in any of the usual forms."""
-    reasoning = obj(body.get("reasoning")) or {}
-    return not (
-        (obj(body.get("thinking")) or {}).get("type") == "disabled"
-        or body.get("reasoning_effort") == "none"
-        or body.get("enable_thinking") is False
-        or reasoning.get("effort") == "none"
-        or reasoning.get("enabled") is False
-    )

@@ -5,11 +5,12 @@ from collections.abc import Iterator
 import msgspec
 
 from silu.fakes.answers import Told
+from silu.fakes.mistral import chunk
 from silu.fakes.raw import obj
 from silu.fakes.recordings import Exchange
 from silu.types import events as ev
 from silu.types.usage import Usage
-from silu.wire.serve import ServeOptions, encode_events
+from silu.wire.serve import ServeOptions, encoder
 
 _STEP = 16
 _FINISH: dict[str, ev.FinishReason] = {
@@ -20,8 +21,8 @@ _FINISH: dict[str, ev.FinishReason] = {
 }
 
 
-def convert(dialect: str, exchange: Exchange, *, stream: bool) -> list[bytes] | None:
-    """The answer's bytes in the form asked for; `None` where the dialect is not served."""
+def convert(dialect: str, exchange: Exchange, *, stream: bool) -> tuple[str, list[bytes]]:
+    """Content type and bytes of the answer in the form asked for."""
     told = exchange.told
     usage = told.usage
     fields = tuple(name for name, text in told.fields.items() if text) or ("reasoning_content",)
@@ -30,6 +31,7 @@ def convert(dialect: str, exchange: Exchange, *, stream: bool) -> list[bytes] | 
         response_id=f"replay-{exchange.label}",
         reasoning_fields=fields,
         raw_finish=True,
+        shape_thinking=chunk if dialect == "mistral-chat" else None,
         shape_usage=None if usage is None else lambda _: usage,
     )
     match dialect:
@@ -38,8 +40,41 @@ def convert(dialect: str, exchange: Exchange, *, stream: bool) -> list[bytes] | 
         case "anthropic-messages":
             happenings = _messages(told)
         case _:
-            return None
-    return list(encode_events(dialect, happenings, stream=stream, options=options))
+            happenings = _pieces(dialect, told)
+    writer = encoder(dialect, stream=stream, options=options)
+    data = [writer.feed(event) for event in happenings]
+    return writer.content_type, [piece for piece in [*data, writer.close()] if piece]
+
+
+_DATA_FIELDS = {
+    "openai-responses": "encrypted_content",
+    "gemini-generate": "thoughtSignature",
+}
+
+
+def _pieces(dialect: str, told: Told) -> Iterator[ev.StreamEvent]:
+    field = _DATA_FIELDS.get(dialect, "signature")
+    for index, piece in enumerate(told.pieces):
+        sealed = list(_opaque(index, field, piece.data))
+        match piece.kind:
+            case "thinking":
+                yield ev.BlockStart(index, "thinking", "summary")
+                for text in _cut(piece.text):
+                    yield ev.ThinkingDelta(index, text)
+                yield from sealed
+            case "text":
+                yield ev.BlockStart(index, "text")
+                for text in _cut(piece.text):
+                    yield ev.TextDelta(index, text)
+                yield from sealed
+            case "call":
+                yield ev.BlockStart(index, "tool_call")
+                yield from sealed
+                yield ev.ToolCallDelta(index, piece.id, piece.name, "")
+                for text in _cut(piece.text):
+                    yield ev.ToolCallDelta(index, "", "", text)
+        yield ev.BlockEnd(index)
+    yield from _end(told)
 
 
 def _cut(text: str) -> list[str]:

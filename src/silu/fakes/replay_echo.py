@@ -5,7 +5,6 @@ from typing import Any
 import msgspec
 
 from silu.fakes.answers import OPAQUE_FIELDS, THOUGHT_FIELDS, Told
-from silu.fakes.chat_view import text_of
 from silu.fakes.messages_rules import THOUGHTS, blocks_of
 from silu.fakes.raw import obj, seq
 
@@ -125,13 +124,11 @@ def _order(blocks: list[dict[str, Any]]) -> list[str]:
     return out
 
 
-def check_never_as_text(body: dict[str, Any], told: list[Told]) -> None:
-    """No thought may stand in ordinary text, of whatever message."""
-    texts = [text_of(body.get("system"))]
-    texts += [text_of((obj(m) or {}).get("content")) for m in seq(body.get("messages")) or []]
-    whole = "\n".join(texts)
+def check_never_as_text(whole: str, told: list[Told]) -> None:
+    """No thought may stand in ordinary text (`whole`: all of it), of whatever message."""
     for one in told:
         thoughts = [*one.fields.values(), *(b.get("thinking") or "" for b in one.blocks)]
+        thoughts += [piece.text for piece in one.pieces if piece.kind == "thinking"]
         for thought in thoughts:
             start = thought.strip()[:_MARKER]
             if len(start) == _MARKER and start in whole and start not in one.text:
