@@ -4,7 +4,7 @@
 texts, those that are not empty joined by a blank line. Reading puts them back in their places.
 """
 
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -14,14 +14,45 @@ from silu.types.parts import (
     Continuity,
     FilePart,
     ImagePart,
+    NoticePart,
     Part,
+    ServerToolPart,
+    TextPart,
+    ThinkingKind,
     ThinkingPart,
+    ToolCallPart,
     ToolResultPart,
     UnknownPart,
+    VendorPart,
     part_from_object,
 )
 
 _JOIN = "\n\n"
+
+
+class _StoredThinking(msgspec.Struct, tag_field="type", tag="thinking", kw_only=True):
+    """A thought without its text: `chars` code points of the column are its own."""
+
+    chars: int
+    id: str = ""
+    kind: ThinkingKind = "full"
+    started_at: int | None = None
+    duration_ms: int | None = None
+    tokens: int | None = None
+
+
+_StoredPart = (
+    TextPart
+    | _StoredThinking
+    | ToolCallPart
+    | ToolResultPart
+    | ServerToolPart
+    | ImagePart
+    | FilePart
+    | NoticePart
+    | VendorPart
+)
+_stored = msgspec.json.Decoder(list[_StoredPart])
 _encoder = msgspec.json.Encoder()
 _objects = msgspec.json.Decoder(list[dict[str, Any]])
 _continuity = msgspec.json.Decoder(list[Continuity])
@@ -46,7 +77,16 @@ def pack(parts: list[Part], continuity: list[Continuity]) -> Columns:
                 has_thoughts = True
                 if part.text:
                     thoughts.append(part.text)
-                objects.append(_without_text(part))
+                objects.append(
+                    _StoredThinking(
+                        chars=len(part.text),
+                        id=part.id,
+                        kind=part.kind,
+                        started_at=part.started_at,
+                        duration_ms=part.duration_ms,
+                        tokens=part.tokens,
+                    )
+                )
             case UnknownPart():
                 objects.append(part.raw)
             case _:
@@ -60,6 +100,18 @@ def pack(parts: list[Part], continuity: list[Continuity]) -> Columns:
 
 def unpack_parts(parts: str, thinking_content: str | None) -> list[Part]:
     """The parts in order, thoughts with their text."""
+    try:
+        kept = _stored.decode(parts)
+    except msgspec.ValidationError:
+        # A part of a newer silu, or a raw one: read piece by piece, what is unknown stays as it is.
+        return _unpack_loosely(parts, thinking_content)
+    if thinking_content is None:
+        return cast("list[Part]", kept)
+    thoughts = _Thoughts(unescape(thinking_content))
+    return [thoughts.fill(part) if isinstance(part, _StoredThinking) else part for part in kept]
+
+
+def _unpack_loosely(parts: str, thinking_content: str | None) -> list[Part]:
     thoughts = _Thoughts(unescape(thinking_content or ""))
     return [_part(item, thoughts) for item in _objects.decode(parts)]
 
@@ -88,6 +140,8 @@ def blobs_of(parts: list[Part]) -> set[str]:
 class _Thoughts:
     """Hands out the texts of a message's thoughts in order."""
 
+    __slots__ = ("_at", "_text")
+
     def __init__(self, text: str) -> None:
         self._text = text
         self._at = 0
@@ -100,15 +154,18 @@ class _Thoughts:
         start, self._at = self._at, self._at + chars
         return self._text[start : self._at]
 
-
-def _without_text(part: ThinkingPart) -> dict[str, Any]:
-    fields = msgspec.structs.asdict(part)
-    del fields["text"]
-    return {"type": "thinking", "chars": len(part.text), **fields}
+    def fill(self, part: "_StoredThinking") -> ThinkingPart:
+        return ThinkingPart(
+            text=self.take(part.chars),
+            id=part.id,
+            kind=part.kind,
+            started_at=part.started_at,
+            duration_ms=part.duration_ms,
+            tokens=part.tokens,
+        )
 
 
 def _part(item: dict[str, Any], thoughts: _Thoughts) -> Part:
     if item.get("type") == "thinking" and "text" not in item:
-        chars = item.pop("chars", 0)
-        item["text"] = thoughts.take(chars)
+        item["text"] = thoughts.take(item.pop("chars", 0))
     return part_from_object(item)

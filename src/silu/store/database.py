@@ -100,6 +100,10 @@ class Database:
                     setting="SILU_DATABASE",
                     fix="Check that it is running and that address, user and password are right.",
                 )
+            case None if _is_bad_value(error):
+                return UserError(
+                    "A name or number that was given cannot exist here.", code="bad_argument"
+                )
             case None:
                 kind = type(_original(error)).__name__
                 return UserError(
@@ -163,6 +167,11 @@ def _postgres_trouble(error: BaseException) -> Trouble | None:
     if not state and type(error).__name__ in {"OperationalError", "InterfaceError"}:
         return "gone"
     return None
+
+
+def _is_bad_value(error: BaseException) -> bool:
+    """PostgreSQL's class 22: a NUL in an id, a number out of range."""
+    return str(getattr(_original(error), "sqlstate", None) or "").startswith("22")
 
 
 def _original(error: BaseException) -> BaseException:

@@ -1,6 +1,7 @@
 """The log of facts: numbered, kept and projected in one transaction."""
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -30,6 +31,7 @@ _SINCE = Sql(
     .order_by(_facts.c.n)
     .limit(bindparam("most", type_=sa.BigInteger))
 )
+_TOKENS = Sql(sa.update(_s).where(_s.c.id == bindparam("session")).values(tokens=bindparam("data")))
 _HEAD = Sql(sa.select(_s.c.head, _s.c.log_start).where(_s.c.id == bindparam("session")))
 
 
@@ -97,12 +99,19 @@ def prune(tx: Tx, session_id: str, *, keep: int) -> None:
 
 def touch(tx: Tx, session_id: str, **values: Any) -> None:
     """Change a session's row and tell the sidebars."""
-    tx.execute(
-        sa.update(_s)
-        .where(_s.c.id == session_id)
-        .values(changed=next_change(), updated_at=tx.now, **values)
-    )
+    params = {"session": session_id, "now": tx.now, **{f"v_{k}": v for k, v in values.items()}}
+    tx.run(_touching(tuple(values)), params)
     tx.touched.add(session_id)
+
+
+@cache
+def _touching(names: tuple[str, ...]) -> Sql:
+    values = {name: bindparam(f"v_{name}", type_=_s.c[name].type) for name in names}
+    return Sql(
+        sa.update(_s)
+        .where(_s.c.id == bindparam("session"))
+        .values(changed=next_change(), updated_at=bindparam("now"), **values)
+    )
 
 
 def next_change() -> sa.ScalarSelect[Any]:
@@ -132,7 +141,7 @@ def _row(frame: FactFrame) -> dict[str, Any]:
 def _project(tx: Tx, frame: FactFrame, data: f.FactData) -> None:
     match data:
         case f.TokenUpdate():
-            _set(tx, frame, tokens=bytes(frame.data).decode())
+            tx.run(_TOKENS, {"session": frame.session_id, "data": bytes(frame.data).decode()})
         case f.Done():
             touch(tx, frame.session_id, attention_n=frame.n)
         case f.ApprovalRequest():
@@ -147,10 +156,6 @@ def _project(tx: Tx, frame: FactFrame, data: f.FactData) -> None:
             _skill(tx, frame, data)
         case _:
             return
-
-
-def _set(tx: Tx, frame: FactFrame, **values: Any) -> None:
-    tx.execute(sa.update(_s).where(_s.c.id == frame.session_id).values(**values))
 
 
 def _ask(tx: Tx, frame: FactFrame, wait_id: str, *, call_id: str | None) -> None:
@@ -176,7 +181,8 @@ def _answered(tx: Tx, frame: FactFrame, data: f.WaitResolved) -> None:
         .values(status="answered", decision=data.decision, decided_at=frame.ts)
     )
     still_open = sa.exists().where(table.c.session_id == frame.session_id, table.c.status == "open")
-    touch(tx, frame.session_id, waiting=still_open)
+    waiting = bool(tx.execute(sa.select(still_open)).scalar())
+    touch(tx, frame.session_id, waiting=waiting)
 
 
 def _plan(tx: Tx, frame: FactFrame, data: f.PlanUpdate) -> None:

@@ -14,7 +14,6 @@ from silu.types.parts import Message, text_of
 
 _m = schema.messages
 _h = schema.history
-_s = schema.sessions
 
 _PAGE = Sql(
     sa.select(
@@ -33,25 +32,28 @@ _PAGE = Sql(
     .order_by(_h.c.seq.desc())
     .limit(bindparam("most", type_=sa.BigInteger))
 )
+_REPLACED = (
+    "parts",
+    "thinking_content",
+    "thinking_metadata",
+    "interrupted",
+    "final",
+    "attempt",
+)
 _UPDATE = Sql(
     sa.update(_m)
     .where(_m.c.id == bindparam("key"))
-    .values(
-        parts=bindparam("parts"),
-        thinking_content=bindparam("thinking_content"),
-        thinking_metadata=bindparam("thinking_metadata"),
-        interrupted=bindparam("interrupted"),
-        final=bindparam("final"),
-        attempt=bindparam("attempt"),
-    )
+    .values({name: bindparam(name) for name in _REPLACED})
 )
-_INSERT = Sql(sa.insert(_m))
-_LINK = Sql(sa.insert(_h))
-_NEXT_SEQ = Sql(
-    sa.update(_s)
-    .where(_s.c.id == bindparam("session"))
-    .values(next_seq=_s.c.next_seq + 1)
-    .returning(_s.c.next_seq)
+_newest = sa.select(sa.func.coalesce(sa.func.max(_h.c.seq), 0) + 1).where(
+    _h.c.session_id == bindparam("session_id")
+)
+_LINK = Sql(
+    sa.insert(_h).values(
+        session_id=bindparam("session_id"),
+        seq=_newest.scalar_subquery(),
+        message_id=bindparam("message_id"),
+    )
 )
 _END = 1 << 62
 _LAST_MESSAGE_CHARS = 200
@@ -71,36 +73,31 @@ def put(
 ) -> None:
     """Insert or replace by id; a new one goes to the end of the session's history."""
     columns = codec.pack(message.parts, message.continuity)
-    values: dict[str, Any] = {
+    row = {
+        "id": message.id,
+        "session_id": session_id,
+        "run_id": run_id,
+        "step": step,
+        "attempt": attempt,
+        "role": message.role,
         "parts": columns.parts,
-        "thinking_content": columns.thinking_content,
-        "thinking_metadata": columns.thinking_metadata,
         "interrupted": message.interrupted,
         "final": final,
-        "attempt": attempt,
+        "metadata": metadata,
+        "created_at": tx.now,
+        "thinking_content": columns.thinking_content,
+        "thinking_metadata": columns.thinking_metadata,
     }
-    if tx.run(_UPDATE, {"key": message.id, **values}).rowcount == 0:
-        row = {
-            "id": message.id,
-            "session_id": session_id,
-            "run_id": run_id,
-            "step": step,
-            "role": message.role,
-            "metadata": metadata,
-            "created_at": tx.now,
-            **values,
-        }
-        tx.run(_INSERT, row)
+    if tx.insert_new(_m, row):
         link(tx, session_id, message.id)
+    else:
+        tx.run(_UPDATE, {"key": message.id, **{name: row[name] for name in _REPLACED}})
     _refer(tx, message)
 
 
 def link(tx: Tx, session_id: str, message_id: str) -> None:
     """Put a message at the end of a session's history."""
-    row = tx.run(_NEXT_SEQ, {"session": session_id}).fetchone()
-    if row is None:
-        raise log.unknown_session(session_id)
-    tx.run(_LINK, {"session_id": session_id, "seq": row[0], "message_id": message_id})
+    tx.run(_LINK, {"session_id": session_id, "message_id": message_id})
 
 
 def note_last(tx: Tx, session_id: str, message: Message) -> None:

@@ -44,20 +44,20 @@ _SERIAL = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
 
 def _id(name: str, *args: Any, **kw: Any) -> sa.Column[str]:
-    return sa.Column(name, SafeText, *args, **kw)
-
-
-def _text(name: str) -> sa.Column[str]:
-    return sa.Column(name, SafeText, nullable=False, server_default="")
+    return sa.Column(name, sa.Text, *args, **kw)
 
 
 def _null_text(name: str) -> sa.Column[str | None]:
-    return sa.Column(name, SafeText, nullable=True)
+    return sa.Column(name, sa.Text, nullable=True)
 
 
-def _raw_text(name: str, *, nullable: bool) -> sa.Column[Any]:
-    """Written and read on the raw driver too: the codec escapes it, not the column."""
-    return sa.Column(name, sa.Text, nullable=nullable)
+def _text(name: str) -> sa.Column[str]:
+    return sa.Column(name, sa.Text, nullable=False, server_default="")
+
+
+def _words(name: str, *args: Any, **kw: Any) -> sa.Column[Any]:
+    """Text that a person, a model or a client wrote."""
+    return sa.Column(name, SafeText, *args, **kw)
 
 
 def _int(name: str) -> sa.Column[int]:
@@ -83,13 +83,13 @@ sessions = sa.Table(
     _id("kind", nullable=False),
     _null_text("parent_id"),
     _null_text("forked_at"),
-    _text("title"),
+    _words("title", nullable=False, server_default=""),
     _id("mode", nullable=False),
     _null_text("build_model"),
     _null_text("build_level"),
     _null_text("plan_model"),
     _null_text("plan_level"),
-    _text("workspace"),
+    _words("workspace", nullable=False, server_default=""),
     _flag("workspace_locked"),
     _text("language"),
     _null_int("max_tokens"),
@@ -98,12 +98,11 @@ sessions = sa.Table(
     _int("fence"),
     _int("head"),
     _int("log_start"),
-    _int("next_seq"),
     _int("read_n"),
     _int("attention_n"),
     _null_text("running_run"),
     _flag("waiting"),
-    _null_text("last_message"),
+    _words("last_message", nullable=True),
     _null_text("todo_summary"),
     _null_text("tokens"),
     _int("changed"),
@@ -138,7 +137,7 @@ messages = sa.Table(
     _flag("final"),
     _null_text("metadata"),
     _int("created_at"),
-    _raw_text("thinking_content", nullable=True),
+    _null_text("thinking_content"),
     _null_text("thinking_metadata"),
     sa.Index("ix_messages_run_id", "run_id"),
 )
@@ -175,7 +174,7 @@ runs = sa.Table(
     _int("last_attempt"),
     _null_text("usage"),
     _null_text("error"),
-    _null_text("wait_id"),
+    _words("wait_id", nullable=True),
     _int("created_at"),
     _null_int("started_at"),
     _null_int("ended_at"),
@@ -255,7 +254,7 @@ deltas = sa.Table(
     _id("run_id", nullable=False),
     _id("message_id", nullable=False),
     _id("kind", nullable=False),
-    _raw_text("text", nullable=False),
+    _id("text", nullable=False),
     _int("at"),
     sqlite_with_rowid=False,
 )
@@ -266,10 +265,10 @@ tool_journal = sa.Table(
     metadata,
     _id("run_id", sa.ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True),
     sa.Column("step", sa.BigInteger, primary_key=True, autoincrement=False),
-    _id("call_id", primary_key=True),
+    _words("call_id", primary_key=True),
     _id("session_id", nullable=False),
     _null_text("message_id"),
-    _id("name", nullable=False),
+    _words("name", nullable=False),
     _id("status", nullable=False),
     _null_text("result_status"),
     _int("proposed_at"),
@@ -283,8 +282,8 @@ blobs = sa.Table(
     metadata,
     _id("sha256", primary_key=True),
     _int("size"),
-    _id("media_type", nullable=False),
-    _null_text("name"),
+    _words("media_type", nullable=False),
+    _words("name", nullable=True),
     _int("created_at"),
 )
 
@@ -301,12 +300,12 @@ todos = sa.Table(
     metadata,
     _id("session_id", sa.ForeignKey("sessions.id", ondelete="CASCADE"), primary_key=True),
     sa.Column("position", sa.BigInteger, primary_key=True, autoincrement=False),
-    _id("todo_id", nullable=False),
-    _text("content"),
+    _words("todo_id", nullable=False),
+    _words("content", nullable=False, server_default=""),
     _id("status", nullable=False),
     _id("origin", nullable=False),
     _null_int("plan_revision"),
-    _null_text("reason"),
+    _words("reason", nullable=True),
 )
 
 todo_history = sa.Table(
@@ -315,7 +314,7 @@ todo_history = sa.Table(
     sa.Column("id", _SERIAL, primary_key=True),
     _of_session(),
     _null_text("run_id"),
-    _id("by", nullable=False),
+    _words("by", nullable=False),
     _id("todos", nullable=False),
     _int("ts"),
     sa.Index("ix_todo_history_session_id", "session_id"),
@@ -325,7 +324,7 @@ plans = sa.Table(
     "plans",
     metadata,
     _id("session_id", sa.ForeignKey("sessions.id", ondelete="CASCADE"), primary_key=True),
-    _id("plan_id", primary_key=True),
+    _words("plan_id", primary_key=True),
     sa.Column("revision", sa.BigInteger, primary_key=True, autoincrement=False),
     _id("status", nullable=False),
     _id("data", nullable=False),
@@ -337,12 +336,12 @@ skills = sa.Table(
     "skills",
     metadata,
     _id("run_id", sa.ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True),
-    _id("skill_id", primary_key=True),
+    _words("skill_id", primary_key=True),
     _id("session_id", nullable=False),
-    _text("name"),
-    _text("label"),
+    _words("name", nullable=False, server_default=""),
+    _words("label", nullable=False, server_default=""),
     _id("status", nullable=False),
-    _null_text("result"),
+    _words("result", nullable=True),
     _null_text("result_type"),
     _int("started_at"),
     _null_int("ended_at"),
@@ -351,15 +350,15 @@ skills = sa.Table(
 approvals = sa.Table(
     "approvals",
     metadata,
-    _id("id", primary_key=True),
+    _words("id", primary_key=True),
     _of_session(),
     _null_text("run_id"),
     _id("kind", nullable=False),
-    _null_text("call_id"),
+    _words("call_id", nullable=True),
     _id("data", nullable=False),
     _id("status", nullable=False),
-    _null_text("decision"),
-    _null_text("scope"),
+    _words("decision", nullable=True),
+    _words("scope", nullable=True),
     _null_text("answer"),
     _int("created_at"),
     _null_int("decided_at"),
@@ -370,18 +369,18 @@ approvals = sa.Table(
 learned = sa.Table(
     "learned",
     metadata,
-    _id("endpoint", primary_key=True),
-    _id("model", primary_key=True),
-    _id("fact", primary_key=True),
+    _words("endpoint", primary_key=True),
+    _words("model", primary_key=True),
+    _words("fact", primary_key=True),
     _id("value", nullable=False),
-    _text("evidence"),
+    _words("evidence", nullable=False, server_default=""),
     _int("ts"),
 )
 
 settings = sa.Table(
     "settings",
     metadata,
-    _id("name", primary_key=True),
+    _words("name", primary_key=True),
     _id("value", nullable=False),
 )
 
@@ -393,8 +392,8 @@ epochs = sa.Table(
     _id("id", nullable=False),
     _id("reason", nullable=False),
     _id("model", nullable=False),
-    _text("system"),
-    _text("tools_json"),
+    _words("system", nullable=False, server_default=""),
+    _words("tools_json", nullable=False, server_default=""),
     _text("tag"),
     _null_text("first_message"),
     _int("created_at"),
@@ -403,7 +402,7 @@ epochs = sa.Table(
 commands = sa.Table(
     "commands",
     metadata,
-    _id("client_id", primary_key=True),
+    _words("client_id", primary_key=True),
     _null_text("session_id"),
     _id("type", nullable=False),
     _id("result", nullable=False),
@@ -418,7 +417,7 @@ steers = sa.Table(
     sa.Column("id", _SERIAL, primary_key=True),
     _of_session(),
     _id("run_id", nullable=False),
-    _id("text", nullable=False),
+    _words("text", nullable=False),
     _flag("taken"),
     _int("ts"),
     sa.Index("ix_steers_run_id", "run_id"),

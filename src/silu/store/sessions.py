@@ -224,7 +224,6 @@ def fork(tx: Tx, session_id: str, message_id: str | None, *, before: bool = Fals
             "kind": "branch",
             "parent_id": session_id,
             "forked_at": forked_at,
-            "next_seq": last,
             "created_at": tx.now,
         },
     )

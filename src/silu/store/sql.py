@@ -7,6 +7,7 @@ live tail and the first page, where SQLAlchemy's own cost would show. All else g
 
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import sqlalchemy as sa
@@ -25,19 +26,52 @@ class Sql:
 
     def __init__(self, statement: sa.ClauseElement) -> None:
         self.statement = statement
-        self._compiled: dict[str, tuple[str, Mapping[str, Any]]] = {}
+        self._compiled: dict[str, _Compiled] = {}
 
-    def compiled(self, dialect: sa.Dialect) -> tuple[str, Mapping[str, Any]]:
-        """The text, and the values of parameters the statement itself brought along."""
+    def on(self, dialect: sa.Dialect) -> "_Compiled":
         found = self._compiled.get(dialect.name)
         if found is None:
-            named: sa.Dialect = (
-                sqlite.dialect(paramstyle="named") if dialect.name == "sqlite" else dialect
-            )
-            made = self.statement.compile(dialect=named)
-            constants = {name: v for name, v in (made.params or {}).items() if v is not None}
-            found = self._compiled[dialect.name] = (str(made), constants)
+            found = self._compiled[dialect.name] = _Compiled(self.statement, dialect)
         return found
+
+
+class _Compiled:
+    """The text for one dialect; what is done to values on their way in; the values of
+    parameters that the statement brought along."""
+
+    __slots__ = ("_constants", "_processors", "text")
+
+    def __init__(self, statement: sa.ClauseElement, dialect: sa.Dialect) -> None:
+        named: Any = sqlite.dialect(paramstyle="named") if dialect.name == "sqlite" else dialect
+        made: Any = statement.compile(dialect=named)
+        params: dict[str, Any] = made.params or {}
+        self.text = str(made)
+        self._constants = {name: v for name, v in params.items() if v is not None}
+        self._processors: list[tuple[str, Callable[[Any], Any]]] = []
+        for name, bind in made.binds.items():
+            process = bind.type.dialect_impl(named).bind_processor(named)
+            if process is not None and not isinstance(bind.type, sa.Boolean | sa.Float):
+                self._processors.append((name, process))
+
+    def values(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
+        if not self._constants and not self._processors:
+            return params
+        values = {**self._constants, **params}
+        for name, process in self._processors:
+            values[name] = process(values[name])
+        return values
+
+
+@cache
+def _upsert(table: sa.Table, names: tuple[str, ...], keep: tuple[str, ...], dialect: str) -> Sql:
+    keys = [column.name for column in table.primary_key.columns]
+    changed = [name for name in names if name not in keys and name not in keep]
+    make = sqlite.insert if dialect == "sqlite" else postgresql.insert
+    statement = make(table).values({name: sa.bindparam(name) for name in names})
+    if not changed:
+        return Sql(statement.on_conflict_do_nothing(index_elements=keys))
+    new = {name: statement.excluded[name] for name in changed}
+    return Sql(statement.on_conflict_do_update(index_elements=keys, set_=new))
 
 
 class Tx:
@@ -72,33 +106,27 @@ class Tx:
             self.conn.execute(sa.insert(table), list(rows))
 
     def run(self, sql: Sql, params: Mapping[str, Any]) -> Any:
-        """Run on the raw driver; the cursor's rows are plain tuples."""
-        text, constants = sql.compiled(self.dialect)
-        return self.raw.execute(text, {**constants, **params} if constants else params)
+        """Run on the raw driver; the cursor's rows are plain tuples as the driver gives them."""
+        compiled = sql.on(self.dialect)
+        return self.raw.execute(compiled.text, compiled.values(params))
 
     def many(self, sql: Sql, rows: Sequence[Mapping[str, Any]]) -> None:
-        text, constants = sql.compiled(self.dialect)
-        if constants:
-            rows = [{**constants, **row} for row in rows]
+        compiled = sql.on(self.dialect)
+        values = [compiled.values(row) for row in rows]
         if isinstance(self.raw, sqlite3.Connection):
-            self.raw.executemany(text, rows)
+            self.raw.executemany(compiled.text, values)
             return
         with self.raw.cursor() as cursor:
-            cursor.executemany(text, rows)
+            cursor.executemany(compiled.text, values)
+
+    def insert_new(self, table: sa.Table, values: Mapping[str, Any]) -> bool:
+        """Insert unless the primary key is there; True when it was not."""
+        names = tuple(values)
+        done = self.run(_upsert(table, names, names, self.dialect.name), values)
+        return done.rowcount == 1
 
     def upsert(
-        self, table: sa.Table, values: Mapping[str, Any], *, keep: Sequence[str] = ()
+        self, table: sa.Table, values: Mapping[str, Any], *, keep: tuple[str, ...] = ()
     ) -> None:
         """Insert, or replace by primary key every given column but those in `keep`."""
-        keys = [column.name for column in table.primary_key.columns]
-        changed = [name for name in values if name not in keys and name not in keep]
-        make = sqlite.insert if self.is_sqlite else postgresql.insert
-        statement = make(table)
-        statement = (
-            statement.on_conflict_do_update(
-                index_elements=keys, set_={name: statement.excluded[name] for name in changed}
-            )
-            if changed
-            else statement.on_conflict_do_nothing(index_elements=keys)
-        )
-        self.conn.execute(statement, dict(values))
+        self.run(_upsert(table, tuple(values), keep, self.dialect.name), values)

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from silu.store import deltas, log, messages, runs, schema
 from silu.store.api import CallRow, EpochRow, RunRef, StaleRunError, TurnRow
 from silu.store.sessions import read as read_session
-from silu.store.sql import Tx
+from silu.store.sql import Sql, Tx
 from silu.store.todos import replace as replace_todos
 from silu.types.errors import UserError
 from silu.types.facts import Done as DoneFact
@@ -29,6 +29,8 @@ _st = schema.steps
 _t = schema.tool_journal
 _e = schema.epochs
 _u = schema.usage
+
+_GOT_ON = Sql(sa.update(_r).where(_r.c.id == sa.bindparam("run")).values(stalled=0))
 
 
 def load(tx: Tx, ref: RunRef) -> TurnRow:
@@ -271,7 +273,7 @@ def _answered(
     deltas.drop_message(tx, ref.session_id, message.id)
     messages.note_last(tx, ref.session_id, message)
     if whole:
-        tx.execute(sa.update(_r).where(_r.c.id == ref.run_id).values(stalled=0))
+        tx.run(_GOT_ON, {"run": ref.run_id})
         _propose(tx, ref, message, step)
 
 

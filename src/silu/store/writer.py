@@ -57,6 +57,41 @@ class Job:
 _Outcome = tuple[Job, Any, BaseException | None]
 
 
+class _Done:
+    """What a transaction came to."""
+
+    __slots__ = ("after", "facts", "failed", "outcomes", "touched")
+
+    def __init__(self) -> None:
+        self.outcomes: list[_Outcome] = []
+        self.facts: list[FactFrame] = []
+        self.touched: set[str] = set()
+        self.after: list[Callable[[], None]] = []
+        self.failed = False
+
+
+def _run(connection: sa.Connection, job: Job, done: _Done, *, alone: bool) -> _Outcome:
+    """Run a job in a savepoint of its own; one that is alone has the whole transaction."""
+    tx = Tx(connection)
+    if not alone:
+        tx.raw.execute("SAVEPOINT job")
+    try:
+        result = job.work(tx)
+    except Exception as error:
+        if trouble_of(error) is not None:
+            raise
+        done.failed = True
+        if not alone:
+            tx.raw.execute(_ROLL_BACK_JOB)
+        return job, None, error
+    if not alone:
+        tx.raw.execute("RELEASE SAVEPOINT job")
+    done.facts += tx.facts
+    done.touched |= tx.touched
+    done.after += tx.after_commit
+    return job, result, None
+
+
 class Writer:
     """The one thread that writes. `on_commit` is called on the loop, before the jobs' callers go
     on, with the facts in the order of their numbers and the sessions whose line changed."""
@@ -135,7 +170,6 @@ class Writer:
                 delay = min(delay * 2, 1.0)
                 jobs += self._queued(_MOST_JOBS - min(len(jobs), _MOST_JOBS))
                 continue
-            self._report(None)
             return
 
     def _transaction(self, jobs: list[Job]) -> None:
@@ -145,34 +179,18 @@ class Writer:
         if durable:
             raw.execute("PRAGMA synchronous=FULL")
         raw.execute(self._database.begin())
-        outcomes: list[_Outcome] = []
-        facts: list[FactFrame] = []
-        touched: set[str] = set()
-        after: list[Callable[[], None]] = []
+        done = _Done()
+        alone = len(jobs) == 1
         for job in jobs:
-            if job.future.cancelled() and not job.patient:
-                continue
-            tx = Tx(connection)
-            raw.execute("SAVEPOINT job")
-            try:
-                result = job.work(tx)
-            except Exception as error:
-                if trouble_of(error) is not None:
-                    raise
-                raw.execute(_ROLL_BACK_JOB)
-                outcomes.append((job, None, error))
-                continue
-            raw.execute("RELEASE SAVEPOINT job")
-            outcomes.append((job, result, None))
-            facts += tx.facts
-            touched |= tx.touched
-            after += tx.after_commit
-        raw.execute("COMMIT")
+            if not job.future.cancelled() or job.patient:
+                done.outcomes.append(_run(connection, job, done, alone=alone))
+        raw.execute("ROLLBACK" if alone and done.failed else "COMMIT")
         if durable:
             raw.execute("PRAGMA synchronous=NORMAL")
-        for action in after:
+        self._report(None)
+        for action in done.after:
             action()
-        self._tell(self._deliver, outcomes, facts, touched)
+        self._tell(self._deliver, done.outcomes, done.facts, done.touched)
 
     def _connect(self) -> sa.Connection:
         if self._connection is None:

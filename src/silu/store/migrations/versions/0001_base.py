@@ -184,7 +184,6 @@ def _sessions() -> None:
         sa.Column("fence", sa.BigInteger(), server_default="0", nullable=False),
         sa.Column("head", sa.BigInteger(), server_default="0", nullable=False),
         sa.Column("log_start", sa.BigInteger(), server_default="0", nullable=False),
-        sa.Column("next_seq", sa.BigInteger(), server_default="0", nullable=False),
         sa.Column("read_n", sa.BigInteger(), server_default="0", nullable=False),
         sa.Column("attention_n", sa.BigInteger(), server_default="0", nullable=False),
         sa.Column("running_run", sa.Text(), nullable=True),
