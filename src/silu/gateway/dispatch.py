@@ -70,6 +70,18 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
             )
         return value
 
+    def flag(self, name: str) -> bool:
+        """`true` or `false` of the query, false when it is not there."""
+        match self.query.get(name, "false"):
+            case "true" | "1":
+                return True
+            case "false" | "0":
+                return False
+            case _:
+                raise UserError(
+                    f"`{name}` is `true` or `false`.", code="bad_argument", setting=name
+                )
+
 
 class Parameter(msgspec.Struct, frozen=True):
     """A query parameter, as the OpenAPI document tells it."""
@@ -77,6 +89,7 @@ class Parameter(msgspec.Struct, frozen=True):
     name: str
     kind: str
     about: str
+    required: bool = False
 
 
 class Operation(msgspec.Struct, frozen=True, kw_only=True):

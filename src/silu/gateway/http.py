@@ -50,7 +50,7 @@ async def _openapi(app: App, call: Call) -> Response:
 
 async def _sessions(app: App, call: Call) -> api.SessionList:
     return await app.list_sessions(
-        archived=call.query.get("archived") in ("true", "1"),
+        archived=call.flag("archived"),
         limit=call.number("limit", 200, top=1000),
     )
 
@@ -90,7 +90,7 @@ async def _calls(app: App, call: Call) -> api.CallList:
 
 
 async def _models(app: App, call: Call) -> api.ModelList:
-    return await app.models(refresh=call.query.get("refresh") in ("true", "1"))
+    return await app.models(refresh=call.flag("refresh"))
 
 
 async def _endpoints(app: App, call: Call) -> api.EndpointList:
@@ -136,6 +136,8 @@ async def _forget(app: App, call: Call) -> api.Ok:
 
 
 async def _put_blob(app: App, call: Call) -> BlobRef:
+    if not call.body:
+        raise UserError("There is nothing in this file.", code="bad_argument", setting="body")
     media_type = call.headers.get("content-type", _OCTETS).partition(";")[0].strip() or _OCTETS
     name = call.query.get("name", "")[:255].rpartition("/")[2] or None
     return await app.put_blob(call.body, media_type=media_type[:100], name=name)
@@ -283,7 +285,7 @@ OPERATIONS: tuple[Operation, ...] = (
         _forget,
         api.Ok,
         query=(
-            Parameter("endpoint", "string", "Whose facts."),
+            Parameter("endpoint", "string", "Whose facts.", required=True),
             Parameter("model", "string", "Only of this model."),
             Parameter("fact", "string", "Only this fact."),
         ),

@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+import msgspec
+
 from silu.gateway.dispatch import Operation, Parameter
 from silu.gateway.protocol import schemas
 
@@ -47,15 +49,16 @@ def _operation(operation: Operation) -> dict[str, Any]:
         ],
         "responses": answers,
     }
-    if operation.body is bytes:
-        told["requestBody"] = {
-            "required": True,
-            "content": {"application/octet-stream": {"schema": {"type": "string"}}},
-        }
-    elif operation.body is not None:
-        body = _json(operation.body.__name__, "")
-        told["requestBody"] = {"required": True, "content": body["content"]}
+    if operation.body is not None:
+        told["requestBody"] = _request_body(operation.body)
     return told
+
+
+def _request_body(shape: type[msgspec.Struct] | type[bytes]) -> dict[str, Any]:
+    if issubclass(shape, bytes):
+        return {"required": True, "content": {"application/octet-stream": {"schema": {}}}}
+    needed = any(field.required for field in msgspec.structs.fields(shape))
+    return {"required": needed, "content": _json(shape.__name__, "")["content"]}
 
 
 def _content(operation: Operation, about: str) -> dict[str, Any]:
@@ -78,5 +81,6 @@ def _query_parameter(parameter: Parameter) -> dict[str, Any]:
         "name": parameter.name,
         "in": "query",
         "description": parameter.about,
+        "required": parameter.required,
         "schema": {"type": parameter.kind},
     }
