@@ -146,8 +146,8 @@ def gemini_pieces(content: dict[str, Any]) -> Iterator[Piece]:
             yield Piece(kind="call", text=text, data=data, id=call_key(name, args), name=name)
         elif part.get("thought") is True:
             yield Piece(kind="thinking", text=str(part.get("text", "")), data=data)
-        elif part.get("text") or data is not None:
-            yield Piece(kind="text", text=str(part.get("text", "")), data=data)
+        elif "text" in part and (part["text"] or data is not None):
+            yield Piece(kind="text", text=str(part["text"]), data=data)
 
 
 # ---------------------------------------------------------------------------- Ollama, Mistral
