@@ -4,6 +4,8 @@ A cell is the body fields that carry the level; `→ x` before it names the leve
 force where it is another one.
 """
 
+import json
+
 import pytest
 
 from silu.config import Endpoint, Environment, Paths, Settings
@@ -34,6 +36,10 @@ def enabled(effort: str) -> str:
 
 def effort(word: str) -> str:
     return f'{{"reasoning_effort":"{word}"}}'
+
+
+def think(value: object) -> str:
+    return f'{{"think":{json.dumps(value)}}}'
 
 
 NOTHING = "→ unset {}"
@@ -90,13 +96,17 @@ TABLE: dict[str, tuple[str, str, str, str, str, str, str, str]] = {
         enabled("max"), "→ high " + enabled("high"),
     ),
     "ollama/qwen3:4b": (
-        effort("none"), "→ low " + effort("low"), effort("low"), effort("medium"),
-        effort("high"), "→ max " + effort("max"), effort("max"), "→ medium " + effort("medium"),
+        think(False), "→ low " + think("low"), think("low"), think("medium"), think("high"),
+        "→ max " + think("max"), think("max"), think(True),
     ),
     "ollama/gpt-oss:20b": (
-        "→ low " + effort("low"), "→ low " + effort("low"), effort("low"), effort("medium"),
-        effort("high"), "→ high " + effort("high"), "→ high " + effort("high"),
-        "→ medium " + effort("medium"),
+        "→ low " + think("low"), "→ low " + think("low"), think("low"), think("medium"),
+        think("high"), "→ high " + think("high"), "→ high " + think("high"),
+        "→ medium " + think("medium"),
+    ),
+    "box/qwen3:4b": (
+        effort("none"), "→ low " + effort("low"), effort("low"), effort("medium"),
+        effort("high"), "→ max " + effort("max"), effort("max"), "→ medium " + effort("medium"),
     ),
     "llamacpp/some-model": (
         effort("none"), effort("minimal"), effort("low"), effort("medium"), effort("high"),
@@ -120,6 +130,9 @@ TABLE: dict[str, tuple[str, str, str, str, str, str, str, str]] = {
 def settings(tmp_path):
     settings = Settings(paths=Paths.under(tmp_path), env=Environment({}))
     settings.endpoints.put(Endpoint(name="own", url="http://127.0.0.1:1/v1"))
+    settings.endpoints.put(
+        Endpoint(name="box", url="http://127.0.0.1:2", like="ollama", dialect="openai-chat")
+    )
     return settings
 
 

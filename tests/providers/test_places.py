@@ -165,7 +165,7 @@ async def test_ollama_tells_what_each_model_can_do(house):
     request = CallRequest(
         model="box/llama3:8b", messages=[Message(role="user", parts=[TextPart(text="x")])]
     )
-    assert b"reasoning_effort" not in client.prepare(request).http.body
+    assert b"think" not in client.prepare(request).http.body
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,8 @@ async def mended(house, first, *, ref, like, good=None, request=None, answers=()
     learned = MemoryLearned()
     good = good or (messages() if like == "anthropic" else chat())
     async with Server(first, *answers, good) as server:
-        house.connect("v", server.url, like=like)
+        dialect = "openai-chat" if like == "ollama" else None
+        house.connect("v", server.url, like=like, dialect=dialect)
         client = house.client(learned=learned)
         asked = request or CallRequest(model=f"v/{ref}", messages=[say()], level=Level.HIGH)
         events = [event async for event in client.stream(asked)]
@@ -59,7 +60,7 @@ async def test_what_was_learned_spares_the_next_call_the_refusal_until_it_is_for
     said = refusal('"thing" does not support thinking')
     store = MemoryLearned()
     async with Server(said, chat(), chat(), said, chat()) as server:
-        house.connect("v", server.url, like="ollama")
+        house.connect("v", server.url, like="ollama", dialect="openai-chat")
         client = house.client(learned=store)
         request = CallRequest(model="v/thing", messages=[say()], level=Level.HIGH)
         await client.complete(request)
@@ -276,7 +277,7 @@ async def test_a_remedy_is_used_once_and_nothing_is_learned_from_one_that_did_no
     said = refusal('"thing" does not support thinking')
     store = MemoryLearned()
     async with Server(said) as server:
-        house.connect("v", server.url, like="ollama")
+        house.connect("v", server.url, like="ollama", dialect="openai-chat")
         request = CallRequest(model="v/thing", messages=[say()], level=Level.HIGH)
         end = await house.client(learned=store).complete(request)
     assert len(server.seen) == 2 and end.failure is not None and store.all() == []

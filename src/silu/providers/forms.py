@@ -114,7 +114,7 @@ def gemini_config(facts: Facts, ask: Ask) -> dict[str, Any]:
 
 def ollama_think(facts: Facts, ask: Ask) -> dict[str, Any]:
     """Ollama's own dialect: true, false or a word."""
-    if not ask.on or facts.switch_only:
+    if not ask.on or facts.switch_only or ask.level is Level.ADAPTIVE:
         return {"think": ask.on}
     return {"think": word(facts, ask.level)}
 

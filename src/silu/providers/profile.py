@@ -67,8 +67,9 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
         rules = EncodeRules(
             origin=self.origin,
             echo=facts.echo,
-            filler=facts.filler if thinking else None,
-            filler_on=facts.filler_on if thinking else "nowhere",
+            # Blank fillers are harmless while thinking is off, and some hosts ask for them then.
+            filler=facts.filler,
+            filler_on=facts.filler_on,
             keep_tags=facts.keep_tags,
             tool_choice_ok=allowed_choices(facts, thinking=thinking),
             sampling_ok=may_sample(facts, thinking=thinking, explicit_off=not thinking),
@@ -282,10 +283,10 @@ def plain_door(dialect: str) -> Door:
 def clean_url(url: str, dialect: str) -> str:
     """A base URL as the codecs' paths want it, from whatever a person copied."""
     url = url.strip().rstrip("/")
-    for tail in ("/chat/completions", "/responses", "/messages", "/models"):
+    for tail in ("/chat/completions", "/responses", "/messages", "/models", "/chat"):
         url = url.removesuffix(tail)
-    if dialect == "anthropic-messages":
-        return url.removesuffix("/v1")
+    if dialect in {"anthropic-messages", "ollama-chat", "gemini-generate"}:
+        return url.removesuffix("/v1").removesuffix("/v1beta").removesuffix("/api")
     has_path = "/" in url.split("://", 1)[-1]
     return url if has_path or dialect not in _PREFIX else f"{url}/v1"
 

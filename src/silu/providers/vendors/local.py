@@ -10,7 +10,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from silu.providers.facts import Facts, switchable, up_to
-from silu.providers.forms import reasoning_effort, template_kwargs
+from silu.providers.forms import ollama_think, reasoning_effort, template_kwargs
 from silu.providers.vendor import Door, Vendor
 from silu.types.levels import ORDER, Level
 
@@ -38,13 +38,19 @@ def _ollama(facts: Facts, model: str) -> Facts:
     if facts.family == "gpt-oss" or facts.thinking == "unsupported":
         return facts
     levels = (Level.OFF, Level.LOW, Level.MEDIUM, Level.HIGH, Level.MAX)
-    extra = {**facts.extra, "adaptive_as": Level.MEDIUM}
     return _local(
         facts,
         levels=levels if not facts.forced else levels[1:],
         same={Level.XHIGH: Level.MAX},
-        extra=extra,
+        extra={**facts.extra, "adaptive_as": Level.MEDIUM},
     )
+
+
+def _ollama_native(facts: Facts, model: str) -> Facts:
+    """Its own dialect has `true` beside the words, which leaves the depth to the model."""
+    here = _ollama(facts, model)
+    levels_only = here.family == "gpt-oss" or here.thinking == "unsupported"
+    return here if levels_only else replace(here, adaptive=True)
 
 
 def _llamacpp(facts: Facts, model: str) -> Facts:
@@ -99,6 +105,12 @@ OLLAMA = Vendor(
     port=11434,
     listing="ollama",
     doors=(
+        Door(
+            dialect="ollama-chat",
+            base_url="http://127.0.0.1:11434",
+            form=ollama_think,
+            adapt=_ollama_native,
+        ),
         Door(
             dialect="openai-chat",
             base_url="http://127.0.0.1:11434/v1",
