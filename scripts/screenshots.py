@@ -55,11 +55,12 @@ WORDS = {
 
 
 class Look(NamedTuple):
-    """How the page is seen; `name` ends the pictures' file names."""
+    """How the page is seen; `name` ends the pictures' file names, `shots` are those to keep."""
 
     width: int
     scheme: str
     language: str = "en"
+    shots: tuple[str, ...] = ("thinking", "working", "answer", "reloaded")
 
     @property
     def name(self) -> str:
@@ -71,7 +72,7 @@ LOOKS = (
     Look(1280, "dark"),
     Look(390, "light"),
     Look(390, "dark"),
-    Look(1280, "light", "zh-CN"),
+    Look(1280, "light", "zh-CN", shots=("working",)),
 )
 
 
@@ -126,21 +127,28 @@ def session_with_files(at: Server, home: Path) -> str:
     return f"{at.link.partition('/#')[0]}/s/{made['id']}"
 
 
-def take(page: Page, words: Words, out: Path, ending: str) -> None:
-    """Two turns of the demo, four pictures."""
+def take(page: Page, look: Look, out: Path) -> None:
+    """Two turns of the demo, with a picture at four moments."""
+    words = WORDS[look.language]
+
+    def shoot(moment: str) -> None:
+        if moment in look.shots:
+            page.screenshot(path=out / f"{moment}-{look.name}.png")
+            print(f"{moment}-{look.name}.png", flush=True)
+
     ask(page, words.look)
     wait_for_thought(page, words)
-    shoot(page, out / f"thinking-{ending}")
+    shoot("thinking")
     page.get_by_text(re.compile(r"^1/3 ")).first.wait_for()
     page.wait_for_timeout(900)
-    shoot(page, out / f"working-{ending}")
+    shoot("working")
     wait_until_done(page, words)
-    shoot(page, out / f"answer-{ending}")
+    shoot("answer")
     ask(page, words.think)
     wait_for_thought(page, words)
     page.reload()
     wait_for_thought(page, words)
-    shoot(page, out / f"reloaded-{ending}")
+    shoot("reloaded")
 
 
 def open_page(browser: Browser, at: Server, home: Path, look: Look) -> Page:
@@ -179,11 +187,6 @@ def wait_until_done(page: Page, words: Words) -> None:
     page.wait_for_timeout(800)
 
 
-def shoot(page: Page, path: Path) -> None:
-    page.screenshot(path=path)
-    print(path)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description="Pictures for docs/tour.md.")
     parser.add_argument("--out", type=Path, default=ROOT / "docs" / "pictures")
@@ -205,7 +208,7 @@ def main() -> None:
             home.mkdir()
             with server(home) as at:
                 page = open_page(browser, at, home, look)
-                take(page, WORDS[look.language], chosen.out, f"{look.name}.png")
+                take(page, look, chosen.out)
                 page.context.close()
         browser.close()
 
