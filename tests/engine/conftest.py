@@ -1,16 +1,12 @@
 """A workspace for each test, and the databases of the store's tests."""
 
-import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
-_HERE = Path(__file__).parent
-sys.path[:0] = [str(_HERE), str(_HERE.parent / "store")]
-
-from databases import cluster, place  # noqa: E402 - found by the line above
-from workspace import House  # noqa: E402
+from tests.engine.workspace import House
+from tests.store.databases import cluster, place
 
 __all__ = ["cluster", "place"]
 

@@ -1,4 +1,4 @@
-"""A process that runs turns until somebody kills it: `kill_child.py PLACE FOLDER SESSIONS`.
+"""A process that runs turns until it is killed: `tests.engine.kill_child PLACE FOLDER SESSIONS`.
 
 Prints a line for every fact a client was sent: `session n`.
 """
@@ -8,10 +8,10 @@ import sys
 from pathlib import Path
 
 import msgspec
-from story import Story
 
 from silu.engine import Hub, LocalEngine
 from silu.store import NewSession, Store
+from tests.engine.story import Story
 
 
 async def main(place: str, folder: Path, count: int) -> None:

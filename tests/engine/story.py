@@ -5,11 +5,10 @@ import os
 import random
 from pathlib import Path
 
-from turns import Step, done, run_start
-
 from silu.engine import Done, TurnPorts
 from silu.types import facts as f
 from silu.types.parts import Message, ToolResultPart
+from tests.engine.turns import Step, done, run_start
 
 STEPS = 3
 _WORDS = ["think ", "思考", "so ", "然后 ", "\x00odd\x10 ", "🙂 ", "line\n", "and "]

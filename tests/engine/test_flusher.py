@@ -4,13 +4,13 @@ import asyncio
 import time
 
 import pytest
-from turns import Step, finish, simple_turn
-from workspace import House
 
 from silu.engine import Done, TurnPorts
 from silu.engine.flusher import Flusher
 from silu.store import deltas
 from silu.types import facts as f
+from tests.engine.turns import Step, finish, simple_turn
+from tests.engine.workspace import House
 
 pytestmark = pytest.mark.anyio
 

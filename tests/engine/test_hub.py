@@ -10,9 +10,6 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from turns import Step, finish, run_start, simple_turn
-from viewer import Viewer
-from workspace import House, frames_of
 
 from silu.engine import Done, Hub, TurnPorts
 from silu.engine.hub_client import HubClient
@@ -21,6 +18,9 @@ from silu.types import facts as f
 from silu.types.errors import UserError
 from silu.types.frames import AckFrame, ErrorFrame
 from silu.types.todos import Todo
+from tests.engine.turns import Step, finish, run_start, simple_turn
+from tests.engine.viewer import Viewer
+from tests.engine.workspace import House, frames_of
 
 pytestmark = pytest.mark.anyio
 

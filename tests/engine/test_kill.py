@@ -10,16 +10,16 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from databases import Cluster
-from story import STEPS, Story, text
-from workspace import House
 
 from silu.store import Store
 from silu.types.frames import MessageView
+from tests.engine.story import STEPS, Story, text
+from tests.engine.workspace import House
+from tests.store.databases import Cluster
 
 pytestmark = pytest.mark.anyio
 
-_CHILD = Path(__file__).with_name("kill_child.py")
+_CHECKOUT = Path(__file__).resolve().parents[2]
 
 
 class Victim:
@@ -28,7 +28,8 @@ class Victim:
     def __init__(self, place: str, folder: Path, sessions: int) -> None:
         self.told: dict[str, int] = {}
         self._process = subprocess.Popen(
-            [sys.executable, str(_CHILD), place, str(folder), str(sessions)],
+            [sys.executable, "-m", "tests.engine.kill_child", place, str(folder), str(sessions)],
+            cwd=_CHECKOUT,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

@@ -4,9 +4,6 @@ import asyncio
 
 import msgspec
 import pytest
-from turns import Step, done, finish, results, run_start, simple_turn
-from viewer import Viewer
-from workspace import House, steered, until
 
 from silu.agent.ports import Stale, TurnState
 from silu.engine import Done, Parked, TurnPorts
@@ -16,6 +13,9 @@ from silu.types.errors import UserError
 from silu.types.levels import Level
 from silu.types.parts import ImagePart, TextPart
 from silu.types.todos import Todo
+from tests.engine.turns import Step, done, finish, results, run_start, simple_turn
+from tests.engine.viewer import Viewer
+from tests.engine.workspace import House, steered, until
 
 pytestmark = pytest.mark.anyio
 

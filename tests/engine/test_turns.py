@@ -3,11 +3,11 @@
 import asyncio
 
 import pytest
-from turns import Step, finish, results, run_start, simple_turn
-from viewer import Viewer
-from workspace import House
 
 from silu.engine import Done, TurnPorts
+from tests.engine.turns import Step, finish, results, run_start, simple_turn
+from tests.engine.viewer import Viewer
+from tests.engine.workspace import House
 
 pytestmark = pytest.mark.anyio
 

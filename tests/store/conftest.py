@@ -1,16 +1,12 @@
 """A new store for each test, on both databases."""
 
-import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
 from silu.store import Store
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-from databases import cluster, place
+from tests.store.databases import cluster, place
 
 __all__ = ["cluster", "place"]
 

@@ -4,7 +4,6 @@ import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from rows import answer, begin, finish, tool_message, turn
 
 from silu.store import NewSession, StaleRunError, Store, codec, messages, runs, turns
 from silu.store.api import CallRow, EpochRow
@@ -27,6 +26,7 @@ from silu.types.parts import (
     VendorPart,
     thinking_of,
 )
+from tests.store.rows import answer, begin, finish, tool_message, turn
 
 pytestmark = pytest.mark.anyio
 

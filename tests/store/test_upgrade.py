@@ -106,8 +106,7 @@ async def test_an_old_database_is_brought_up_to_date_and_its_rows_stay_readable(
     database = Database(place)
     with database.connect() as connection:
         for statement in (
-            "INSERT INTO sessions (id, kind, mode, title) VALUES"
-            " ('s1', 'root', 'build', 'old')",
+            "INSERT INTO sessions (id, kind, mode, title) VALUES ('s1', 'root', 'build', 'old')",
             "INSERT INTO messages (id, session_id, role, parts, final) VALUES"
             """ ('m1', 's1', 'user', '[{"type": "text", "text": "hello", "id": "p"}]', true)""",
             "INSERT INTO history (session_id, seq, message_id) VALUES ('s1', 1, 'm1')",

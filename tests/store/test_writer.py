@@ -9,14 +9,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from databases import Cluster
-from rows import begin, finish
 
 from silu.store import NewSession, Store, log, writer
 from silu.store.sql import Tx
 from silu.types.capabilities import Learned
 from silu.types.errors import UserError
 from silu.types.facts import Notice
+from tests.store.databases import Cluster
+from tests.store.rows import begin, finish
 
 pytestmark = pytest.mark.anyio
 
