@@ -28,15 +28,13 @@ from silu.wire.history import (
     History,
     IdForm,
     Turn,
-    arguments,
     choice,
-    joined,
-    merge_deep,
     prepare,
     sampling,
     thought_reason,
     told,
 )
+from silu.wire.pieces import arguments, joined, merge_deep
 from silu.wire.think_tags import Marks, rebuild
 
 IDS = IdForm(legal=r"[a-zA-Z0-9_-]{1,64}", prefix="toolu_")

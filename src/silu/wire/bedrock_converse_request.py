@@ -24,16 +24,14 @@ from silu.wire.history import (
     History,
     IdForm,
     Turn,
-    arguments,
     choice,
-    joined,
-    merge_deep,
     prepare,
     sampling,
     texts,
     thought_reason,
     told,
 )
+from silu.wire.pieces import arguments, joined, merge_deep
 
 IDS = IdForm(legal=r"[a-zA-Z0-9_.:-]{1,64}", prefix="tooluse_")
 

@@ -27,16 +27,14 @@ from silu.wire.history import (
     History,
     IdForm,
     Turn,
-    arguments,
     choice,
-    joined,
-    merge_deep,
     prepare,
     sampling,
     texts,
     thought_reason,
     told,
 )
+from silu.wire.pieces import arguments, joined, merge_deep
 
 IDS = IdForm(legal=r"[^\s]{1,128}")
 

@@ -8,14 +8,12 @@ from silu.wire.history import (
     NOT_SENT_IMAGE,
     IdForm,
     Turn,
-    arguments,
     choice,
-    joined,
-    merge_deep,
     prepare,
     sampling,
 )
 from silu.wire.openai_chat_request import ChatWriter
+from silu.wire.pieces import arguments, joined, merge_deep
 
 IDS = IdForm(legal=r"[^\s]{1,64}")
 

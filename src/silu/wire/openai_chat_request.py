@@ -25,11 +25,7 @@ from silu.wire.history import (
     History,
     IdForm,
     Turn,
-    arguments,
     choice,
-    data_url,
-    joined,
-    merge_deep,
     prepare,
     sampling,
     texts,
@@ -37,6 +33,7 @@ from silu.wire.history import (
     told,
 )
 from silu.wire.openai_chat import ENCRYPTED, REASONING
+from silu.wire.pieces import arguments, data_url, joined, merge_deep
 from silu.wire.reasoning_details import DETAILS, opaque_values
 from silu.wire.think_tags import Marks, rebuild
 

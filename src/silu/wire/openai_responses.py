@@ -17,6 +17,18 @@ from silu.wire.base import BaseDecoder
 from silu.wire.blocks import NULL, json_text
 from silu.wire.errors import bad_data, cut, failure_from_object
 from silu.wire.loose import loosely
+from silu.wire.openai_responses_forms import (
+    Event,
+    Item,
+    Response,
+    call_text,
+    read_any,
+    read_event,
+    read_item,
+    read_response,
+    string,
+    texts,
+)
 from silu.wire.tool_calls import is_json, made_id
 
 REASONING_ITEM = "reasoning_item"
@@ -31,47 +43,6 @@ MESSAGE_ITEM = "message_item"
 ITEM = "item"
 """Continuity kind: an item the vendor made by itself; its raw JSON where it holds sealed data."""
 
-
-class _Event(msgspec.Struct, gc=False):
-    type: str = ""
-    output_index: int | None = None
-    content_index: int | None = None
-    summary_index: int | None = None
-    delta: str | None = None
-    item: msgspec.Raw = msgspec.Raw()
-    response: msgspec.Raw = msgspec.Raw()
-
-
-class _Response(msgspec.Struct):
-    id: str | None = None
-    model: str | None = None
-    status: str | None = None
-    output: list[msgspec.Raw] | None = None
-    usage: dict[str, Any] | None = None
-    error: Any = None
-    incomplete_details: Any = None
-    input_transformations: list[Any] | None = None
-
-
-class _Item(msgspec.Struct):
-    type: str = ""
-    id: str | None = None
-    item_id: str | None = None
-    call_id: str | None = None
-    name: str | None = None
-    arguments: str | dict[str, Any] | None = None
-    input: Any = None
-    summary: list[Any] | None = None
-    content: list[Any] | None = None
-    encrypted_content: str | None = None
-    phase: str | None = None
-    namespace: str | None = None
-
-
-_event = msgspec.json.Decoder(_Event).decode
-_response = msgspec.json.Decoder(_Response).decode
-_item = msgspec.json.Decoder(_Item).decode
-_any = msgspec.json.Decoder().decode
 
 _EMPTY = (b"", b"null")
 
@@ -114,9 +85,9 @@ class ResponsesDecoder(BaseDecoder):
         if data == b"[DONE]" or not data.strip():
             return
         try:
-            event = _event(data)
+            event = read_event(data)
         except msgspec.ValidationError:
-            event = loosely(_Event, data)
+            event = loosely(Event, data)
         kind = event.type
         if kind == "response.output_text.delta":
             if event.delta:
@@ -133,7 +104,7 @@ class ResponsesDecoder(BaseDecoder):
         else:
             self._other(event, name, data)
 
-    def _other(self, event: _Event, name: bytes, data: bytes) -> None:
+    def _other(self, event: Event, name: bytes, data: bytes) -> None:
         match event.type:
             case "response.output_item.added":
                 self._added(event)
@@ -155,9 +126,9 @@ class ResponsesDecoder(BaseDecoder):
                 self._emit(Keepalive())
             case kind:
                 if kind == "error" or name == b"error" or (not kind and b'"error"' in data):
-                    self._fail(failure_from_object(_any(data), self._status))
+                    self._fail(failure_from_object(read_any(data), self._status))
 
-    def _place(self, event: _Event) -> int:
+    def _place(self, event: Event) -> int:
         if event.output_index is not None:
             return event.output_index
         return max(self._items, default=0)
@@ -170,13 +141,13 @@ class ResponsesDecoder(BaseDecoder):
 
     # -- pieces of items
 
-    def _text(self, event: _Event, text: str) -> None:
+    def _text(self, event: Event, text: str) -> None:
         opened = self._opened(self._place(event))
         opened.text = True
         if text:
             self._writer.text(text)
 
-    def _think(self, event: _Event, text: str, field: str) -> None:
+    def _think(self, event: Event, text: str, field: str) -> None:
         """Reasoning text or a summary of it: of an item that sends both, the one it began with."""
         opened = self._opened(self._place(event))
         if opened.field and opened.field != field:
@@ -189,23 +160,23 @@ class ResponsesDecoder(BaseDecoder):
         self._writer.summary = self._rules.summary or field == "summary"
         opened.thought = self._writer.thinking(text, field)
 
-    def _arguments(self, event: _Event, piece: str) -> None:
+    def _arguments(self, event: Event, piece: str) -> None:
         opened = self._opened(self._place(event))
         opened.args.append(piece)
         if opened.block < 0:
-            self._open_call(opened, _Item())
+            self._open_call(opened, Item())
         self._writer.call_args(opened.block, piece)
 
-    def _added(self, event: _Event) -> None:
+    def _added(self, event: Event) -> None:
         if bytes(event.item) in _EMPTY:
             return
-        item = _item(event.item)
+        item = read_item(event.item)
         opened = self._opened(self._place(event))
         opened.id = item.id or item.item_id or ""
         if item.type == "function_call" and opened.block < 0:
             self._open_call(opened, item)
 
-    def _open_call(self, opened: _Open, item: _Item) -> None:
+    def _open_call(self, opened: _Open, item: Item) -> None:
         call_id = item.call_id or item.id or made_id(self._seed, self._calls)
         self._calls += 1
         opened.block = self._writer.call(call_id, item.name or "", "")
@@ -217,7 +188,7 @@ class ResponsesDecoder(BaseDecoder):
         if opened.done:
             return
         opened.done = True
-        item = _item(raw)
+        item = read_item(raw)
         match item.type:
             case "reasoning":
                 self._reasoning(opened, item, raw)
@@ -228,9 +199,9 @@ class ResponsesDecoder(BaseDecoder):
             case _:
                 self._own(item, raw)
 
-    def _reasoning(self, opened: _Open, item: _Item, raw: msgspec.Raw) -> None:
+    def _reasoning(self, opened: _Open, item: Item, raw: msgspec.Raw) -> None:
         if opened.thought < 0:
-            full, summary = _texts(item.content), _texts(item.summary)
+            full, summary = texts(item.content), texts(item.summary)
             self._writer.summary = self._rules.summary or not full
             text, field = (full, "reasoning_text") if full else (summary, "summary")
             if text:
@@ -246,7 +217,7 @@ class ResponsesDecoder(BaseDecoder):
             # Azure may bring the sealed text with the last event only (vendors.md §2.2).
             self._unsealed[item.id] = (index, data)
 
-    def _message(self, opened: _Open, item: _Item) -> None:
+    def _message(self, opened: _Open, item: Item) -> None:
         if not opened.text:
             for part in item.content or ():
                 if isinstance(part, dict):
@@ -263,10 +234,10 @@ class ResponsesDecoder(BaseDecoder):
 
     def _content(self, part: dict[str, Any]) -> None:
         if part.get("type") == "refusal":
-            self._refused.append(_string(part.get("refusal")))
-            self._writer.text(_string(part.get("refusal")))
+            self._refused.append(string(part.get("refusal")))
+            self._writer.text(string(part.get("refusal")))
         else:
-            text = _string(part.get("text"))
+            text = string(part.get("text"))
             if text:
                 self._writer.text(text)
             self._cite(part)
@@ -280,16 +251,16 @@ class ResponsesDecoder(BaseDecoder):
             named = cast("dict[str, Any]", item)
             self._writer.cite(
                 Citation(
-                    url=_string(named.get("url")) or None,
-                    title=_string(named.get("title") or named.get("filename")) or None,
+                    url=string(named.get("url")) or None,
+                    title=string(named.get("title") or named.get("filename")) or None,
                     raw=json_text(named),
                 )
             )
 
-    def _call(self, opened: _Open, item: _Item) -> None:
+    def _call(self, opened: _Open, item: Item) -> None:
         if opened.block < 0:
             self._open_call(opened, item)
-        whole = _call_text(item)
+        whole = call_text(item)
         shown = "".join(opened.args)
         if whole.startswith(shown):
             rest = whole[len(shown) :]
@@ -308,7 +279,7 @@ class ResponsesDecoder(BaseDecoder):
         self._writer.end(opened.block, unfinished=unfinished)
         opened.block = -1
 
-    def _own(self, item: _Item, raw: msgspec.Raw) -> None:
+    def _own(self, item: Item, raw: msgspec.Raw) -> None:
         """An item the vendor made by itself: a tool it ran, what that gave, a compaction."""
         data = bytes(raw).decode()
         run = item.type.endswith(("_call", "_call_output", "_output"))
@@ -322,9 +293,9 @@ class ResponsesDecoder(BaseDecoder):
 
     def _introduce(self, raw: msgspec.Raw) -> None:
         if not self._served and bytes(raw) not in _EMPTY:
-            self._serve(_response(raw))
+            self._serve(read_response(raw))
 
-    def _serve(self, response: _Response) -> None:
+    def _serve(self, response: Response) -> None:
         if not self._served and (response.model or response.id):
             self._served = True
             self._seed = self._seed or response.id or ""
@@ -334,17 +305,17 @@ class ResponsesDecoder(BaseDecoder):
         if bytes(raw) in _EMPTY:
             self._set_finish("unknown", None)
         else:
-            self._ended(_response(raw), raw)
+            self._ended(read_response(raw), raw)
         if not self._over:
             self._finalise()
 
-    def _ended(self, response: _Response, raw: msgspec.Raw) -> None:
+    def _ended(self, response: Response, raw: msgspec.Raw) -> None:
         self._serve(response)
         if response.status in ("failed", "cancelled"):
             self._failed(raw)
             return
         output = response.output or []
-        by_id = {item.id: item for item in map(_item, output) if item.type == "reasoning"}
+        by_id = {item.id: item for item in map(read_item, output) if item.type == "reasoning"}
         for place, item in enumerate(output):
             known = self._items.get(place)
             if known is None or not known.done:
@@ -358,14 +329,14 @@ class ResponsesDecoder(BaseDecoder):
             return
         self._finish_with(response)
 
-    def _seal(self, by_id: dict[str | None, _Item]) -> None:
+    def _seal(self, by_id: dict[str | None, Item]) -> None:
         """Keep the reasoning items that came unsealed, sealed where the last event does it."""
         for name, (index, data) in self._unsealed.items():
             last = by_id.get(name)
             if last is None or not last.encrypted_content:
                 self._writer.keep(index, REASONING_ITEM, data, "reasoning")
                 continue
-            whole = cast("dict[str, Any]", _any(data))
+            whole = cast("dict[str, Any]", read_any(data))
             whole["encrypted_content"] = last.encrypted_content
             self._keep_sealed(index, json_text(whole))
         self._unsealed.clear()
@@ -384,7 +355,7 @@ class ResponsesDecoder(BaseDecoder):
             for opened in self._items.values()
         )
 
-    def _finish_with(self, response: _Response) -> None:
+    def _finish_with(self, response: Response) -> None:
         raw = response.status or "completed"
         reason: FinishReason = "stop"
         details = response.incomplete_details
@@ -402,24 +373,24 @@ class ResponsesDecoder(BaseDecoder):
         for item in items or ():
             if isinstance(item, dict):
                 told = cast("dict[str, Any]", item)
-                kind = f"{_string(told.get('type'))}_{_string(told.get('action'))}"
-                path = _string(told.get("id")) or None
-                self._emit(VendorNote(kind, path, _string(told.get("reason")) or None))
+                kind = f"{string(told.get('type'))}_{string(told.get('action'))}"
+                path = string(told.get("id")) or None
+                self._emit(VendorNote(kind, path, string(told.get("reason")) or None))
 
     def _failed(self, raw: msgspec.Raw) -> None:
-        told = None if bytes(raw) in _EMPTY else _response(raw).error
+        told = None if bytes(raw) in _EMPTY else read_response(raw).error
         if told is None:
             self._fail(failure_from_object({"error": {"message": "the response failed"}}, 200))
         else:
             self._fail(failure_from_object({"error": told}, self._status))
 
     def _whole(self, body: bytes) -> None:
-        response = _response(body)
+        response = read_response(body)
         if response.output is None or (response.error and response.status != "incomplete"):
             if response.error is None:
                 self._fail(bad_data(f"no {self._dialect} answer: it has no output"))
             else:
-                self._fail(failure_from_object(_any(body), self._status))
+                self._fail(failure_from_object(read_any(body), self._status))
             return
         self._ended(response, msgspec.Raw(body))
         if not self._over:
@@ -433,24 +404,3 @@ class ResponsesDecoder(BaseDecoder):
             self._writer.keep(index, REASONING_ITEM, data, "reasoning")
         self._unsealed.clear()
         self._writer.finish(reason)
-
-
-def _call_text(item: _Item) -> str:
-    if item.type == "custom_tool_call":
-        given = item.input if isinstance(item.input, str) else json_text(item.input)
-        return json_text({"input": given})
-    if item.arguments is None:
-        return ""
-    return item.arguments if isinstance(item.arguments, str) else json_text(item.arguments)
-
-
-def _texts(parts: list[Any] | None) -> str:
-    """The texts of summary or content parts, with a blank line between."""
-    found = [
-        cast("dict[str, Any]", part).get("text") for part in parts or () if isinstance(part, dict)
-    ]
-    return "\n\n".join(text for text in found if isinstance(text, str) and text)
-
-
-def _string(value: Any) -> str:
-    return value if isinstance(value, str) else ""

@@ -28,11 +28,7 @@ from silu.wire.history import (
     History,
     IdForm,
     Turn,
-    arguments,
     choice,
-    data_url,
-    joined,
-    merge_deep,
     prepare,
     sampling,
     texts,
@@ -40,6 +36,7 @@ from silu.wire.history import (
     told,
 )
 from silu.wire.openai_responses import CALL_ITEM, ITEM, MESSAGE_ITEM, REASONING_ITEM
+from silu.wire.pieces import arguments, data_url, joined, merge_deep
 
 IDS = IdForm(legal=r"[^\s]{1,64}", prefix="call_")
 
