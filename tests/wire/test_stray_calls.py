@@ -1,0 +1,39 @@
+"""Calls written as markup into thinking or text (field case F030)."""
+
+import pytest
+
+from silu.wire.stray_calls import StrayCall, speaks_of_a_call, stray_calls
+
+
+def test_whole_calls_are_found_in_order() -> None:
+    text = (
+        'I will look.\n<tool_call>\n{"name": "f", "arguments": {"x": {"y": 1}}}\n</tool_call>\n'
+        "<tool_call><function=g>\n<parameter=path>\na b\n</parameter>\n"
+        "<parameter=n>3</parameter>\n</function></tool_call>"
+        '<tool_call>{"name": "h", "arguments": "{}"}</tool_call>'
+        '<tool_call>{"name": "i"}</tool_call>'
+    )
+    assert speaks_of_a_call(text)
+    assert stray_calls(text) == [
+        StrayCall(name="f", arguments='{"x":{"y":1}}'),
+        StrayCall(name="g", arguments='{"path":"a b","n":3}'),
+        StrayCall(name="h", arguments="{}"),
+        StrayCall(name="i", arguments="{}"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<tool_call>{"name": "f", "arguments": {"x"',
+        '<tool_call>{"arguments": {}}</tool_call>',
+        '<tool_call>{"name": "f", "arguments": "half {"}</tool_call>',
+        "<function=f><parameter=x>1",
+    ],
+)
+def test_half_a_call_is_noticed_and_not_taken_for_one(text: str) -> None:
+    assert speaks_of_a_call(text) and stray_calls(text) == []
+
+
+def test_ordinary_text_speaks_of_none() -> None:
+    assert not speaks_of_a_call("call f(x) when <b>tools</b> are needed")
