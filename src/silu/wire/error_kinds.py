@@ -122,6 +122,8 @@ def kind_of(status: int | None, words: Words) -> FailureKind:
     by_words = _by_words(number, hay)
     if by_words is not None:
         return by_words
+    if number == 404 and re.search("model|deployment", hay, re.I):
+        return "unknown_model"
     if number is not None:
         return _by_status(number)
     if words.vendor_type and words.vendor_type.lower() in _WORDS:
@@ -168,8 +170,8 @@ def _by_status(status: int) -> FailureKind:
             return "auth"
         case 402:
             return "quota"
-        case 404:
-            return "unknown_model"
+        case 404 | 405:
+            return "not_an_api"  # nothing there, and no word of a model: a wrong address
         case 408 | 504 | 524:
             return "timeout"
         case 413:

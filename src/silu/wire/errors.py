@@ -29,6 +29,7 @@ _SECRET = re.compile(
 _LEAD: dict[FailureKind, str] = {
     "auth": "The vendor refused the key",
     "unknown_model": "The vendor does not know this model",
+    "not_an_api": "There is no such API at this address",
     "rate_limit": "The vendor asks to slow down",
     "quota": "The account with the vendor has no credit left",
     "overloaded": "The vendor is overloaded",
@@ -43,6 +44,7 @@ _FIX: dict[FailureKind, str] = {
     "auth": "Check the API key of this endpoint.",
     "unknown_model": "Choose another model.",
     "quota": "Check the balance or plan of the account.",
+    "not_an_api": "Check the base URL of this endpoint.",
 }
 _SETTING: dict[FailureKind, str] = {
     "auth": "api_key",
