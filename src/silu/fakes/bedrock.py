@@ -93,7 +93,9 @@ class FakeBedrock(FakeVendor):
         plain = self._translated(body, name, signed=claude is not None)
         try:
             if claude is not None:
-                messages, mode = check_request(plain, CLAUDES[claude], frozenset())
+                # Beta features ride in the body here.
+                betas = frozenset(map(str, seq(plain.pop("anthropic_beta", None)) or []))
+                messages, mode = check_request(plain, CLAUDES[claude], betas)
                 thinking, effort, shown = mode.on, mode.effort, mode.display != "omitted"
             else:
                 messages, effort = plain["messages"], self._effort(body, name)

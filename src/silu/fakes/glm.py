@@ -45,7 +45,8 @@ class FakeGlm(ChatVendor):
         if body.get("max_completion_tokens") is not None:
             self.complaints.append("max_completion_tokens is not known here; max_tokens is")
         kept = clear is False or (clear is None and self.coding)
-        self._listen(body, messages, kept=kept and ruling.thinking)
+        if ruling.thinking:
+            self._listen(body, messages, kept=kept)
         return ruling
 
     def _switch(self, body: dict[str, Any]) -> Ruling:

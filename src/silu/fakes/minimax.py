@@ -53,7 +53,8 @@ class FakeMiniMax(ChatVendor):
         for name in ("presence_penalty", "frequency_penalty", "parallel_tool_calls"):
             if body.get(name) is not None:
                 raise self.refuse(f"{name} is not supported")
-        self._listen(messages)
+        if thinking:
+            self._listen(messages)
         return Ruling(thinking=thinking)
 
     def _switch(self, body: dict[str, Any]) -> bool:
@@ -105,13 +106,13 @@ class FakeMiniMax(ChatVendor):
             raise self.refuse(str(breach)) from breach
         if body["model"] not in self.models:
             raise self.refuse(f"unknown model '{body['model']}'")
+        thinking = self._switch(body)
         for message in messages:
-            if message["role"] == "assistant" and not any(
-                block.get("type") == "thinking" for block in message["content"]
-            ):
+            kinds = [block.get("type") for block in message["content"]]
+            if thinking and message["role"] == "assistant" and "thinking" not in kinds:
                 self.complaints.append("an assistant message came back without its thinking")
         return asked_of_messages(
-            body, messages, thinking=self._switch(body), effort=None, endpoint="anthropic"
+            body, messages, thinking=thinking, effort=None, endpoint="anthropic"
         )
 
 

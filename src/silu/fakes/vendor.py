@@ -1,6 +1,7 @@
 """What all fake vendors share: keys, records, scripts, troubles. Their rules are their own."""
 
 import contextlib
+import secrets
 from collections import deque
 from collections.abc import AsyncGenerator, Iterable, Iterator
 from typing import Any, Literal
@@ -77,6 +78,7 @@ class FakeVendor:
         self.troubles: deque[Trouble | None] = deque()
         self.seen: list[Seen] = []
         self._made = 0
+        self._mark = secrets.token_hex(4)
 
     # -- what a vendor fills in ------------------------------------------------------------
 
@@ -114,7 +116,8 @@ class FakeVendor:
         )
 
     def call_id(self, number: int) -> str:
-        return f"call_{number:08d}"
+        """Like a real vendor's, no other vendor gives the same id."""
+        return f"call_{self._mark}{number:08d}"
 
     def usage(self, asked: Asked, answer: Answer) -> Usage:
         return playing.count(answer, playing.tokens(dump(asked.body).decode()))

@@ -1,0 +1,246 @@
+"""The whole client side against every strict fake: tool loops, levels, switches of vendor.
+
+Nothing here knows how a request is written: the fakes refuse what the vendors would.
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from silu import fakes
+from silu.config import Paths, Settings
+from silu.config.endpoints import Endpoint
+from silu.fakes import Call, FakeVendor, Think, answer, play
+from silu.fakes.bedrock import MODELS as BEDROCK
+from silu.fakes.claude_models import MODELS as CLAUDE
+from silu.fakes.gemini import MODELS as GEMINI
+from silu.fakes.openai_models import MODELS as OPENAI
+from silu.fakes.openrouter import MODELS as ROUTED
+from silu.fakes.qwen import MODELS as QWEN
+from silu.providers.client import Client
+from silu.types.calls import CallEnd, CallRequest, ToolSpec
+from silu.types.levels import Level
+from silu.types.parts import Message, TextPart, ToolCallPart, ToolResultPart, text_of
+
+pytestmark = pytest.mark.anyio
+
+MARKER = "a thought that nobody else may see"
+LEVELS = ("default", Level.OFF, Level.LOW, Level.HIGH, Level.MAX, Level.ADAPTIVE)
+TOOL = ToolSpec(name="look", description="Looks.", parameters={"type": "object", "properties": {}})
+
+
+@dataclass(frozen=True)
+class Place:
+    """A fake and how the house reaches it; `path` is what its base URL has behind the host."""
+
+    like: str
+    make: type[FakeVendor]
+    models: tuple[str, ...]
+    path: str
+    dialect: str | None = None
+    main: str = ""
+
+
+PLACES = [
+    Place("anthropic", fakes.FakeAnthropic, tuple(CLAUDE), "", main="claude-fable-5-2"),
+    Place("deepseek", fakes.FakeDeepSeek, ("deepseek-v4-flash", "deepseek-v4-pro"), ""),
+    Place(
+        "deepseek",
+        fakes.FakeDeepSeek,
+        ("deepseek-v4-pro", "deepseek-v4-flash"),
+        "/anthropic",
+        dialect="anthropic-messages",
+    ),
+    Place("openai", fakes.FakeOpenAI, tuple(OPENAI), "/v1", main="gpt-5.6-sol"),
+    Place("gemini", fakes.FakeGemini, tuple(GEMINI), "/v1beta", main="gemini-3.8-flash"),
+    Place("kimi", fakes.FakeKimi, fakes.FakeKimi.models, "/v1", main="kimi-k2.6"),
+    Place("qwen", fakes.FakeQwen, tuple(QWEN), "/compatible-mode/v1", main="qwen3.8-max"),
+    Place("glm", fakes.FakeGlm, fakes.FakeGlm.models, "/api/paas/v4", main="glm-5.2"),
+    Place("mimo", fakes.FakeMiMo, fakes.FakeMiMo.models, "/v1", main="mimo-v2.5"),
+    Place("minimax", fakes.FakeMiniMax, fakes.FakeMiniMax.models, "/anthropic", main="MiniMax-M3"),
+    Place("openrouter", fakes.FakeOpenRouter, tuple(ROUTED), "/api/v1"),
+    Place("xai", fakes.FakeGrok, fakes.FakeGrok.models, "/v1", dialect="openai-chat"),
+    Place("mistral", fakes.FakeMistral, fakes.FakeMistral.models, "/v1", main="mistral-large-4"),
+    Place("groq", fakes.FakeGroq, fakes.FakeGroq.models, "/openai/v1"),
+    Place("cerebras", fakes.FakeCerebras, fakes.FakeCerebras.models, "/v1"),
+    Place("ollama", fakes.FakeOllama, ("qwen3:4b", "gpt-oss:20b"), ""),
+    Place("bedrock", fakes.FakeBedrock, tuple(BEDROCK), "", main="us.anthropic.claude-sonnet-4-6"),
+]
+NAMES = [f"{place.like}{place.path.replace('/', '-')}" for place in PLACES]
+
+
+def person(text: str) -> Message:
+    return Message(role="user", parts=[TextPart(text=text)], id=f"u-{text}")
+
+
+class House:
+    """A client with all fakes connected, each under a name of its own."""
+
+    def __init__(self, client: Client, running: dict[str, FakeVendor]) -> None:
+        self.client = client
+        self.fakes = running
+        self.messages: list[Message] = [
+            Message(role="system", parts=[TextPart(text="You are silu.")], id="s"),
+            person("one"),
+        ]
+
+    async def step(self, ref: str, level: Any) -> Message:
+        """One model call and the results of the calls it led to."""
+        request = CallRequest(model=ref, messages=self.messages, tools=[TOOL], level=level)
+        end: CallEnd = await self.client.complete(request)
+        assert end.failure is None, f"{ref} at {level}: {end.failure}"
+        message = end.message
+        message.id = f"a{len(self.messages)}"
+        self.messages = [*self.messages, message]
+        calls = [part for part in message.parts if isinstance(part, ToolCallPart)]
+        if calls:
+            results = [
+                ToolResultPart(call_id=call.call_id, name=call.name, status="ok", shown="seen")
+                for call in calls
+            ]
+            tool = Message(role="tool", parts=list(results), id=f"t{len(self.messages)}")
+            self.messages = [*self.messages, tool]
+        return message
+
+    async def turn(self, ref: str, level: Any) -> str:
+        for _ in range(5):
+            message = await self.step(ref, level)
+            if not any(isinstance(part, ToolCallPart) for part in message.parts):
+                return text_of(message)
+        raise AssertionError("the turn does not end")
+
+    def say(self, text: str) -> None:
+        self.messages = [*self.messages, person(text)]
+
+    def refusals(self) -> list[str]:
+        return [f"{name}: {why}" for name, fake in self.fakes.items() for why in fake.refusals]
+
+    def complaints(self) -> list[str]:
+        return [w for fake in self.fakes.values() for w in getattr(fake, "complaints", [])]
+
+
+def looped(name: str) -> fakes.Script:
+    """Three steps with two calls at once in the first, then further answers. The texts are the
+    fake's own: it knows its answers by them."""
+    return play(
+        answer(Think(f"{MARKER} 一"), Call("look", {"a": 1}), Call("look", {"a": 2})),
+        answer(Think(f"{MARKER} 二"), Call("look", {"a": 3})),
+        answer(Think(f"{MARKER} 三"), f"Done by {name}."),
+        then=lambda asked: answer(Think(f"{MARKER} 四"), f"Again by {name}."),
+    )
+
+
+@asynccontextmanager
+async def house(folder: Path, *places: Place) -> AsyncIterator[House]:
+    settings = Settings.load(Paths.under(folder), {"FAKE_KEY": "test-key", "NO_PROXY": "127.0.0.1"})
+    running: dict[str, FakeVendor] = {}
+    async with AsyncExitStack() as stack:
+        for place in places:
+            name = name_of(place)
+            fake = place.make(looped(name))
+            running[name] = fake
+            url = await stack.enter_async_context(fakes.serve(fake))
+            settings.endpoints.put(
+                Endpoint(
+                    name=name,
+                    url=url.removesuffix(fake.base) + place.path,
+                    like=place.like,
+                    key_env="FAKE_KEY",
+                    models=place.models,
+                    dialect=place.dialect,
+                )
+            )
+        yield House(await stack.enter_async_context(Client(settings)), running)
+
+
+def name_of(place: Place) -> str:
+    return NAMES[PLACES.index(place)]
+
+
+def ref_of(place: Place, model: str = "") -> str:
+    return f"{name_of(place)}/{model or place.main or place.models[0]}"
+
+
+@pytest.mark.parametrize("place", PLACES, ids=NAMES)
+async def test_every_level_of_a_main_model_takes_a_tool_loop_and_a_second_turn(
+    tmp_path: Path, place: Place
+) -> None:
+    for level in LEVELS:
+        async with house(tmp_path, place) as at:
+            assert await at.turn(ref_of(place), level) == f"Done by {name_of(place)}."
+            at.say("two")
+            assert await at.turn(ref_of(place), level) == f"Again by {name_of(place)}."
+            assert (at.refusals(), at.complaints()) == ([], []), level
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("place", PLACES, ids=NAMES)
+async def test_every_model_at_every_level_takes_a_tool_loop_and_a_second_turn(
+    tmp_path: Path, place: Place
+) -> None:
+    for model in place.models:
+        for level in LEVELS:
+            async with house(tmp_path, place) as at:
+                assert await at.turn(ref_of(place, model), level) == f"Done by {name_of(place)}."
+                at.say("two")
+                assert await at.turn(ref_of(place, model), level) == f"Again by {name_of(place)}."
+                assert (at.refusals(), at.complaints()) == ([], []), (model, level)
+
+
+async def switched(folder: Path, first: Place, second: Place, *, open_loop: bool) -> None:
+    """Begin with one vendor, go on with another, and come back."""
+    async with house(folder, first, second) as at:
+        if open_loop:
+            await at.step(ref_of(first), Level.HIGH)
+        else:
+            await at.turn(ref_of(first), Level.HIGH)
+            at.say("two")
+        await at.turn(ref_of(second), Level.HIGH)
+        new = at.fakes[name_of(second)]
+        assert MARKER not in new.seen[0].request.body.decode()
+        at.say("back")
+        await at.turn(ref_of(first), Level.HIGH)
+        assert at.refusals() == []
+
+
+# The unsigned Anthropic endpoints ask for a filler block in foreign messages; the encoder of that
+# dialect writes none yet.
+UNFILLED = (NAMES.index("deepseek-anthropic"),)
+RING = [
+    pytest.param(
+        first,
+        second,
+        id=f"{NAMES[PLACES.index(first)]}-to-{NAMES[PLACES.index(second)]}",
+        marks=[
+            pytest.mark.xfail(reason="no filler block is written", strict=False)
+            for place in (first, second)
+            if PLACES.index(place) in UNFILLED
+        ],
+    )
+    for first, second in pairwise([*PLACES, PLACES[0]])
+]
+
+
+@pytest.mark.parametrize("open_loop", [True, False], ids=["open", "closed"])
+@pytest.mark.parametrize(("first", "second"), RING)
+async def test_a_switch_to_the_next_vendor_and_back_is_taken_by_both(
+    tmp_path: Path, first: Place, second: Place, open_loop: bool
+) -> None:
+    await switched(tmp_path, first, second, open_loop=open_loop)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("open_loop", [True, False], ids=["open", "closed"])
+@pytest.mark.parametrize("first", PLACES, ids=NAMES)
+async def test_every_vendor_can_follow_every_other(
+    tmp_path: Path, first: Place, open_loop: bool
+) -> None:
+    for second in PLACES:
+        ends = {PLACES.index(first), PLACES.index(second)}
+        if second is not first and not ends & set(UNFILLED):
+            await switched(tmp_path, first, second, open_loop=open_loop)
