@@ -72,7 +72,7 @@ async def test_a_turn_that_is_ahead_of_the_database_waits_for_it(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     flusher = Flusher(house.store, house.hub, every=0.01, behind=0.1)
-    monkeypatch.setattr(house.engine, "_flusher", flusher)
+    monkeypatch.setattr(house.engine._driver, "_flusher", flusher)
     waited: list[float] = []
 
     async def turn(ports: TurnPorts) -> Done:

@@ -4,59 +4,29 @@ What executes a turn is passed in. The fence in the store makes "at least once" 
 that is no longer the newest writes nothing.
 """
 
-import asyncio
-import contextlib
-import logging
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
 
-from silu.agent.ports import Stale
 from silu.engine import ops
-from silu.engine.api import Done, Execute, Parked, RunItem, Sent, TurnPorts
-from silu.engine.control import RunControl
-from silu.engine.flusher import Flusher
+from silu.engine.api import Execute, RunItem, Sent
+from silu.engine.driver import MOST_STALLS, Driver
 from silu.engine.hub import Hub
-from silu.engine.journal import StoreBlobs, StoreJournal
-from silu.store import RunRef, StaleRunError, Store, misc, runs
+from silu.store import RunRef, Store, misc, runs
 from silu.store.api import NewRun
 from silu.store.ids import new_id
 from silu.store.sql import Tx
 from silu.types.errors import UserError
 from silu.types.facts import (
-    DoneReason,
-    ErrorInfo,
     LevelState,
     LevelUpdate,
     Mode,
     ModelUpdate,
-    RunStatus,
 )
 from silu.types.levels import LevelChoice
 from silu.types.parts import Part, TextPart
 from silu.types.todos import Todo
-
-log = logging.getLogger(__name__)
-
-MOST_STALLS = 10
-"""A run that was taken up so often without finishing a step is ended instead."""
-
-_CANCEL_PATIENCE = 0.6
-
-
-class _Active:
-    """A run this process works on."""
-
-    def __init__(self, begun: ops.Begun) -> None:
-        self.ref = begun.ref
-        self.control = RunControl(begun.mode, begun.steering)
-        self.task: asyncio.Task[None] | None = None
-
-    def abandon(self) -> None:
-        """It can write no more: stop it."""
-        if self.task is not None:
-            self.task.cancel()
 
 
 class LocalEngine:
@@ -71,16 +41,14 @@ class LocalEngine:
         default_model: Callable[[], str] | None = None,
         most_stalls: int = MOST_STALLS,
     ) -> None:
-        self._most_stalls = most_stalls
         self._store = store
-        self._hub = hub
-        self._execute = execute
-        self._default_model = default_model or _no_model
-        self._flusher = Flusher(store, hub)
-        self._blobs = StoreBlobs(store)
-        self._active: dict[str, _Active] = {}
-        self._over: dict[str, asyncio.Event] = {}
-        self._stopping = False
+        self._driver = Driver(
+            store,
+            hub,
+            execute=execute,
+            default_model=default_model or _no_model,
+            most_stalls=most_stalls,
+        )
 
     # --------------------------------------------------------------- life of the engine
 
@@ -93,33 +61,18 @@ class LocalEngine:
                 await self.submit(run.id)
         for run in await self._store.read(runs.unfinished):
             if run.status == "queued":
-                await self._next(run.session_id)
+                await self._driver.begin_next(run.session_id)
 
     async def stop(self, *, grace: float = 5.0) -> None:
         """Begin no more turns and let running ones end within `grace` seconds; what does not is
         put down, and the next process goes on after its last finished step."""
-        self._stopping = True
-        tasks = {one.task for one in self._active.values() if one.task is not None}
-        if tasks:
-            _, late = await asyncio.wait(tasks, timeout=grace)
-            for task in late:
-                task.cancel()
-            await asyncio.gather(*late, return_exceptions=True)
-        await self._flusher.drain()
+        await self._driver.stop(grace)
 
     # ----------------------------------------------------------------- the port's three
 
     async def submit(self, run_id: str) -> bool:
         """Execute a run here, from wherever the journal says it is; False when it is over."""
-        begun = await self._store.write(lambda tx: ops.take_up(tx, run_id))
-        if begun is None:
-            return False
-        if begun.stalled > self._most_stalls:
-            await self._end(begun.ref, "interrupted", reason="restart", error=_STALLED)
-            await self._next(begun.ref.session_id)
-            return False
-        self._spawn(begun)
-        return True
+        return await self._driver.take_up(run_id)
 
     async def cancel(
         self, session_id: str, *, run_id: str | None = None, client_id: str | None = None
@@ -136,15 +89,7 @@ class LocalEngine:
         found: str | None = await self._store.command(client_id, "cancel", session_id, which)
         if found is None:
             return False
-        active = self._active.get(session_id)
-        if active is None or active.ref.run_id != found or active.task is None:
-            await self._cancel_parked(session_id, found)
-            return True
-        active.control.cancel()
-        await asyncio.wait({active.task}, timeout=_CANCEL_PATIENCE)
-        if not active.task.done():
-            active.task.cancel()
-            await asyncio.wait({active.task})
+        await self._driver.cancel(session_id, found)
         return True
 
     async def list(self, session_id: str | None = None) -> "list[RunItem]":
@@ -202,12 +147,7 @@ class LocalEngine:
 
     async def wait(self, run_id: str) -> None:
         """Return once the run is over."""
-        over = self._over.setdefault(run_id, asyncio.Event())
-        run = await self._store.read(lambda tx: runs.read(tx, run_id))
-        if run is None or run.status == "done":
-            self._over.pop(run_id, None)
-            return
-        await over.wait()
+        await self._driver.wait(run_id)
 
     async def steer(self, session_id: str, text: str, *, client_id: str | None = None) -> bool:
         """Words for the running turn, read before its next model call; False when none runs."""
@@ -219,9 +159,9 @@ class LocalEngine:
             return found is not None
 
         taken: bool = await self._store.command(client_id, "steer", session_id, work)
-        active = self._active.get(session_id)
-        if said and active is not None and active.ref.run_id == said[-1][0]:
-            active.control.steer(said[-1][1], text)
+        for run_id, number in said:
+            if (control := self._driver.control(session_id, run_id)) is not None:
+                control.steer(number, text)
         return taken
 
     async def queue_edit(
@@ -253,8 +193,8 @@ class LocalEngine:
         await self._store.set_level(
             session_id, level, facts=[LevelUpdate(level=state)], client_id=client_id
         )
-        if (active := self._active.get(session_id)) is not None:
-            active.control.set_level(level)
+        if (control := self._driver.control(session_id)) is not None:
+            control.set_level(level)
 
     async def set_model(
         self, session_id: str, model: str, state: LevelState, *, client_id: str | None = None
@@ -267,8 +207,8 @@ class LocalEngine:
     async def set_mode(self, session_id: str, mode: Mode, *, client_id: str | None = None) -> None:
         """In force at once, also inside a running turn."""
         await self._store.set_mode(session_id, mode, client_id=client_id)
-        if (active := self._active.get(session_id)) is not None:
-            active.control.set_mode(mode)
+        if (control := self._driver.control(session_id)) is not None:
+            control.set_mode(mode)
 
     async def todo_edit(
         self, session_id: str, todos: Sequence[Todo], *, client_id: str | None = None
@@ -294,7 +234,7 @@ class LocalEngine:
             session_id,
             lambda tx: ops.resolve_wait(tx, session_id, wait_id, decision, details or {}),
         )
-        if freed is not None and not self._stopping:
+        if freed is not None and not self._driver.stopping:
             await self.submit(freed)
 
     # --------------------------------------------------------------------------- inside
@@ -306,7 +246,7 @@ class LocalEngine:
         session_id: str,
         make: Callable[[Tx], tuple[str, NewRun]],
     ) -> Sent:
-        if self._stopping:
+        if self._driver.stopping:
             raise UserError("silu is stopping; send it again in a moment.", code="stopping")
 
         def work(tx: Tx) -> tuple[ops.Submitted, ops.Begun | None]:
@@ -324,7 +264,7 @@ class LocalEngine:
 
         made, begun = await self._store.write(work)
         if begun is not None:
-            self._spawn(begun)
+            self._driver.spawn(begun)
         run = await self._store.read(lambda tx: runs.read(tx, made.run_id))
         return Sent(
             session_id=made.session_id,
@@ -333,131 +273,9 @@ class LocalEngine:
             queued=run is not None and run.status == "queued",
         )
 
-    def _spawn(self, begun: ops.Begun) -> None:
-        ref = begun.ref
-        old = self._active.get(ref.session_id)
-        if old is not None and old.task is not None:
-            # A newer attempt: the old one is stale and would find out at its next write.
-            old.abandon()
-        active = self._active[ref.session_id] = _Active(begun)
-        self._hub.run_started(ref.session_id, ref.run_id, begun.started_at)
-        active.task = asyncio.create_task(self._drive(active), name=f"run {ref.run_id}")
-
-    async def _drive(self, active: _Active) -> None:
-        ref = active.ref
-        parked = False
-        try:
-            parked = await self._attempt(active)
-        except asyncio.CancelledError:
-            if not active.control.cancelled():
-                # Stopped with the process, or replaced by a newer attempt: it goes on from there.
-                raise
-            await self._end(ref, "cancelled", reason="person")
-        finally:
-            if self._active.get(ref.session_id) is active:
-                del self._active[ref.session_id]
-                self._hub.run_ended(ref.session_id, ref.run_id)
-        if parked:
-            return
-        if (over := self._over.pop(ref.run_id, None)) is not None:
-            over.set()
-        if not self._stopping:
-            await self._store.write(lambda tx: ops.prune(tx, ref.session_id))
-            await self._next(ref.session_id)
-
-    async def _attempt(self, active: _Active) -> bool:
-        """One attempt; True when the run was parked."""
-        ref = active.ref
-        sink = self._flusher.open(ref, active.abandon)
-        journal = StoreJournal(
-            sink, self._flusher, active.control, default_model=self._default_model
-        )
-        ports = TurnPorts(
-            run_id=ref.run_id,
-            session_id=ref.session_id,
-            journal=journal,
-            events=journal,
-            runs=active.control,
-            blobs=self._blobs,
-        )
-        try:
-            result = await self._execute(ports)
-        except Stale:
-            return False
-        except asyncio.CancelledError:
-            if sink.failure is None or active.control.cancelled():
-                raise
-            return await self._after_failure(ref, sink.failure)
-        except Exception as error:
-            return await self._after_failure(ref, error)
-        match result:
-            case Parked(wait_id=wait_id):
-                return await self._park(ref, wait_id)
-            case Done() if not journal.finished:
-                await self._end(ref, "failed", reason=None, error=_UNFINISHED)
-            case Done():
-                pass
-        return False
-
-    async def _after_failure(self, ref: RunRef, error: BaseException) -> bool:
-        if isinstance(error, Stale | StaleRunError):
-            return False
-        if isinstance(error, UserError):
-            told = ErrorInfo(kind="user", message=str(error), setting=error.setting or None)
-            told.code = error.code
-        else:
-            log.exception("run %s failed", ref.run_id, exc_info=error)
-            told = ErrorInfo(kind="internal", message=f"The turn failed ({type(error).__name__}).")
-        await self._end(ref, "failed", reason=None, error=told)
-        return False
-
-    async def _park(self, ref: RunRef, wait_id: str) -> bool:
-        """True when it is parked; one whose wait is over already is taken up again."""
-        parked = await self._store.write(lambda tx: runs.park(tx, ref, wait_id), patient=True)
-        if not parked and not self._stopping:
-            await self.submit(ref.run_id)
-        return True
-
-    async def _end(
-        self,
-        ref: RunRef,
-        status: RunStatus,
-        *,
-        reason: DoneReason | None,
-        error: ErrorInfo | None = None,
-    ) -> None:
-        """End a run that did not end itself."""
-        await self._flusher.drain()
-        with contextlib.suppress(StaleRunError):  # a newer attempt has it: the end is its affair
-            await self._store.write(
-                lambda tx: ops.end(tx, ref, status, reason=reason, error=error), patient=True
-            )
-
-    async def _next(self, session_id: str) -> None:
-        """Begin the session's next queued turn."""
-        if self._stopping:
-            return
-        begun = await self._store.write(lambda tx: ops.take_next(tx, session_id))
-        if begun is not None:
-            self._spawn(begun)
-
-    async def _cancel_parked(self, session_id: str, run_id: str) -> None:
-        """End a run no coroutine works on; nothing happens to one that is over."""
-        if await self._store.write(lambda tx: ops.cancel_parked(tx, run_id)):
-            if (over := self._over.pop(run_id, None)) is not None:
-                over.set()
-            await self._next(session_id)
-
     async def _wait_is_over(self, wait_id: str) -> bool:
         return await self._store.read(lambda tx: runs.wait_is_over(tx, wait_id))
 
 
 def _no_model() -> str:
     raise UserError("No model is chosen.", code="no_model", setting="model")
-
-
-_UNFINISHED = ErrorInfo(kind="internal", message="The turn stopped without an end.")
-_STALLED = ErrorInfo(
-    kind="internal",
-    message="The run was taken up several times after a crash and got no further.",
-)
