@@ -134,7 +134,7 @@ HOMES = {
 NO_ECHO = {("openai", "openai-chat"), ("azure", "openai-chat")}
 
 
-@pytest.mark.parametrize("door", DOORS, ids=lambda door: "/".join(door))
+@pytest.mark.parametrize("door", DOORS, ids="/".join)
 def test_a_thought_goes_back_in_its_own_field_and_nowhere_else(door, settings):
     prepared = written(door, history(door, settings), settings)
     body = json.loads(prepared.http.body)
@@ -150,7 +150,7 @@ def test_a_thought_goes_back_in_its_own_field_and_nowhere_else(door, settings):
     assert b"<think>" not in prepared.http.body
 
 
-@pytest.mark.parametrize("there", DOORS, ids=lambda door: "/".join(door))
+@pytest.mark.parametrize("there", DOORS, ids="/".join)
 def test_no_thought_of_any_other_vendor_arrives(there, settings):
     for here in DOORS:
         if here == there:
@@ -164,7 +164,7 @@ def test_no_thought_of_any_other_vendor_arrives(there, settings):
         assert any(dropped.message_id == "a1" for dropped in prepared.dropped), (here, there)
 
 
-@pytest.mark.parametrize("door", DOORS, ids=lambda door: "/".join(door))
+@pytest.mark.parametrize("door", DOORS, ids="/".join)
 def test_every_level_can_be_written_for_every_vendor(door, settings):
     for level in (*Level, "default", "unset"):
         prepared = written(door, history(door, settings), settings, level=level)

@@ -1,7 +1,9 @@
 """Facts about models as data: limits and prices, by model id, with their sources.
 
-`models.json` lies beside this file. It is read on first use. An id with a date or a suffix behind
-it is found by its longest known beginning. A vendor's own entry stands above the model's.
+`models.json` lies beside this file and is read on first use. `scripts/catalogue.py` builds it
+from LiteLLM's cost map (MIT, see LICENSE-litellm.txt) under `reviewed.json`. An id with a date or
+a suffix behind it is found by its longest known beginning. A vendor's own entry stands above the
+model's.
 """
 
 from functools import cache
@@ -14,7 +16,7 @@ from silu.types.capabilities import Prices
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One model. Limits are tokens; `None` is "not known", never zero. `source` names one of
-    the catalogue's sources."""
+    the catalogue's sources, `by` the vendor whose prices these are."""
 
     label: str | None = None
     context: int | None = None
@@ -23,6 +25,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     tools: bool | None = None
     prices: Prices | None = None
     source: str | None = None
+    by: str | None = None
 
 
 class Source(msgspec.Struct, frozen=True, kw_only=True):
@@ -39,9 +42,16 @@ class Catalogue(msgspec.Struct, frozen=True, kw_only=True):
     vendors: dict[str, dict[str, Entry]] = {}
 
     def find(self, vendor: str, model: str, bare: str) -> Entry:
-        """The merged entry of a model; empty when nobody knows it."""
+        """The merged entry of a model; empty when nobody knows it. Prices are those of this very
+        vendor: another one that serves the same weights has its own."""
         own = _longest(self.vendors.get(vendor, {}), model.lower())
-        return _over(own, _longest(self.models, bare))
+        known = _longest(self.models, bare)
+        if known is _EMPTY and "." in bare:
+            # Hosts write claude-opus-4.8 for claude-opus-4-8.
+            known = _longest(self.models, bare.replace(".", "-"))
+        if known.by != vendor:
+            known = msgspec.structs.replace(known, prices=None)
+        return _over(own, known)
 
 
 @cache
@@ -55,15 +65,14 @@ _BORDERS = frozenset("-@:")
 
 
 def _longest(entries: dict[str, Entry], name: str) -> Entry:
-    """The entry of `name`, or of the longest known id that a date or version may follow."""
-    if name in entries:
-        return entries[name]
+    """The entry of `name` over that of the longest known id that a date or version may follow."""
+    exact = entries.get(name, _EMPTY)
     best = ""
     for known in entries:
-        rest = name[len(known) :]
-        if len(known) > len(best) and name.startswith(known) and _is_version(rest):
+        longer = len(best) < len(known) < len(name)
+        if longer and name.startswith(known) and _is_version(name[len(known) :]):
             best = known
-    return entries.get(best, _EMPTY)
+    return _over(exact, entries.get(best, _EMPTY))
 
 
 def _is_version(rest: str) -> bool:
