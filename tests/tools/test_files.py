@@ -1,6 +1,7 @@
 """The workspace tools through their public face: what a model sends, what it reads."""
 
 import asyncio
+import io
 import os
 import threading
 from pathlib import Path
@@ -340,3 +341,29 @@ async def test_a_listing_on_a_thread_stops_when_asked(workspace: Path) -> None:
     context = ToolContext(workspace=workspace, cancelled=stop.is_set)
     with pytest.raises(ToolError, match="stopped by the person"):
         await workspace_tools().find("list_files").run({}, context)
+
+
+def test_our_own_search_reads_its_order_and_prints_hits(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from silu.tools import own_search
+
+    (workspace / "data.bin").write_bytes(b"main\0")
+    (workspace / "wide.txt").write_text("main " + "x" * 900)
+    monkeypatch.chdir(workspace)
+    orders = [
+        (b'{"pattern": "main", "path": ".", "context": 1}', 0, "src/app.py:4:def main():"),
+        (b'{"pattern": "MAIN", "path": "src", "ignore_case": true}', 0, "src/app.py:4:def main():"),
+        (b'{"pattern": "main", "path": ".", "files_only": true}', 0, "src/app.py"),
+        (b'{"pattern": "main", "path": "readme.md"}', 0, "readme.md:2:main text"),
+        (b'{"pattern": "main", "path": ".", "glob": "*.txt"}', 0, "[line cut]"),
+        (b'{"pattern": "nowhere(", "literal": true, "path": "."}', 1, ""),
+        (b'{"pattern": "(", "path": "."}', 2, ""),
+    ]
+    for order, code, text in orders:
+        stdin = io.TextIOWrapper(io.BytesIO(order))
+        monkeypatch.setattr("sys.stdin", stdin)
+        assert own_search.main() == code
+        out = capsys.readouterr().out
+        assert text in out
+        assert "data.bin" not in out

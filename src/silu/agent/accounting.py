@@ -21,12 +21,15 @@ NOTHING = TokenCount(
 class Meter:
     """Sums this run's calls, interrupted ones too, and keeps how full the context is.
 
-    `spent` is what earlier attempts at the run used up.
+    `spent` is what earlier attempts at the run used up. `ratio` corrects estimates by what the
+    vendor counted; `seen` is how many messages the context's number covers.
     """
 
     def __init__(self, spent: TokenCount | None = None) -> None:
         self.spent = msgspec.structs.replace(spent or NOTHING)
         self.context = ContextUse(used_tokens=None, max_tokens=None, percent=None, source="unknown")
+        self.ratio = 1.0
+        self.seen = 0
 
     def add(self, usage: Usage, cost: float | None) -> None:
         """Count one finished or interrupted model call; what it did not tell adds nothing."""
@@ -53,6 +56,21 @@ class Meter:
             max_tokens=window,
             percent=round(100 * used / window, 1) if window else None,
             source="vendor" if told is not None else "estimate",
+        )
+
+    def correct(self, usage: Usage, sent_bytes: bytes) -> None:
+        """Learn from a vendor's count how far estimates are off."""
+        if usage.input_tokens:
+            off = usage.input_tokens / estimate_tokens(sent_bytes)
+            self.ratio = min(3.0, max(0.33, off))
+
+    def guess(self, used: int, *, window: int | None) -> None:
+        """The context after a compaction, until a call measures it."""
+        self.context = ContextUse(
+            used_tokens=used,
+            max_tokens=window,
+            percent=round(100 * used / window, 1) if window else None,
+            source="estimate",
         )
 
     def update(self) -> TokenUpdate:

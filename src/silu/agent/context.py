@@ -10,13 +10,18 @@ from typing import Literal
 
 import msgspec
 
+from silu.agent.accounting import estimate_tokens
 from silu.agent.notices import escaped, new_tag
-from silu.agent.ports import Epoch, TurnState
+from silu.agent.ports import Compacted, Epoch, TurnState
 from silu.agent.prompt import Surroundings, system_text
+from silu.tools.results import RESULT_PREFIX
 from silu.tools.toolbox import ToolBox
 from silu.types.calls import CallRequest, ToolSpec
 from silu.types.levels import LevelChoice
-from silu.types.parts import Message, TextPart
+from silu.types.parts import Message, TextPart, ToolResultPart, encode_parts, text_of
+
+PRUNE_FROM = 1_500
+"""Tool results shorter than this many characters are never taken out."""
 
 Reason = Literal["first", "compaction", "model", "tools", "fork"]
 
@@ -72,17 +77,47 @@ class Context:
     Only the last message may be replaced, and only until a model call has answered it.
     """
 
-    def __init__(self, epoch: Epoch, history: Sequence[Message]) -> None:
+    def __init__(
+        self, epoch: Epoch, history: Sequence[Message], compacted: Compacted | None = None
+    ) -> None:
         self.epoch = epoch
+        self.compacted = compacted
         self.messages: list[Message] = []
         self._sent = [Message(role="system", parts=[TextPart(text=epoch.system)])]
         self.tool_specs = msgspec.json.decode(epoch.tools_json, type=list[ToolSpec])
+        if compacted is not None and compacted.summary is not None:
+            self._sent.append(escaped(compacted.summary, epoch.tag))
+        end = compacted.pruned_before if compacted is not None else None
+        pruning = end is not None and any(message.id == end for message in history)
         for message in history:
-            self.add(message)
+            pruning = pruning and message.id != end
+            self.messages.append(message)
+            self._sent.append(escaped(_stubbed(message) if pruning else message, epoch.tag))
 
     def add(self, message: Message) -> None:
         self.messages.append(message)
         self._sent.append(escaped(message, self.epoch.tag))
+
+    def kept_messages(self, compacted: Compacted) -> list[Message]:
+        """The messages that would still be sent."""
+        ids = [message.id for message in self.messages]
+        at = ids.index(compacted.kept_from) if compacted.kept_from in ids else 0
+        return self.messages[at:]
+
+    def size(self) -> int:
+        """About how many tokens the request takes."""
+        return self.system_size() + sum(
+            estimate_tokens(encode_parts(message.parts)) for message in self._sent[1:]
+        )
+
+    def system_size(self) -> int:
+        """About how many tokens stand ahead of every message."""
+        return estimate_tokens(f"{self.epoch.system}{self.epoch.tools_json}".encode())
+
+    def in_summary(self, text: str) -> bool:
+        """Whether the summary of the last compaction says this."""
+        summary = self.compacted.summary if self.compacted is not None else None
+        return summary is not None and text in text_of(summary)
 
     def replace_last(self, message: Message) -> None:
         self.messages[-1] = message
@@ -110,5 +145,21 @@ class Context:
             max_tokens=asking.max_tokens,
             temperature=asking.temperature,
             top_p=asking.top_p,
-            epoch_first=self.epoch.first_message,
+            epoch_first=self.compacted.sealed if self.compacted else self.epoch.first_message,
         )
+
+
+def _stubbed(message: Message) -> Message:
+    """A message whose big tool results were taken out; they can still be read."""
+    parts = [_stub(p) if isinstance(p, ToolResultPart) else p for p in message.parts]
+    return msgspec.structs.replace(message, parts=parts)
+
+
+def _stub(part: ToolResultPart) -> ToolResultPart:
+    if len(part.shown) < PRUNE_FROM:
+        return part
+    text = (
+        "[this older result was taken out to make room; read it again with read_file "
+        f'{{"path": "{RESULT_PREFIX}{part.call_id}"}}]'
+    )
+    return msgspec.structs.replace(part, shown=text)

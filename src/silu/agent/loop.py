@@ -6,16 +6,19 @@ import secrets
 import time
 from typing import cast
 
-from silu.agent import notices, telling
+import msgspec
+
+from silu.agent import telling
 from silu.agent.accounting import Meter
 from silu.agent.calling import call_model
+from silu.agent.compaction import Room, compact, make_room, projected
 from silu.agent.context import Context, epoch_reason, new_epoch
 from silu.agent.control import Control
 from silu.agent.endings import Nudge, after_answer, nudge_message
-from silu.agent.plan import approved_text
 from silu.agent.ports import (
-    AnswersNow,
     Blobs,
+    Compacted,
+    Compacts,
     Events,
     Journal,
     ModelClient,
@@ -24,6 +27,7 @@ from silu.agent.ports import (
     TurnState,
 )
 from silu.agent.repeats import Repeats
+from silu.agent.riding import add, add_words, tell_model
 from silu.agent.settings import Parked, RunOutcome, TurnSettings
 from silu.agent.steps import CUT, Cut, StepResult
 from silu.agent.titles import title_of
@@ -37,7 +41,7 @@ from silu.types.errors import Failure, UserError, VendorError
 from silu.types.events import Finish
 from silu.types.facts import DoneReason, ErrorInfo
 from silu.types.levels import Level
-from silu.types.parts import Message, NoticePart, Part, TextPart, ToolCallPart
+from silu.types.parts import ToolCallPart
 
 log = logging.getLogger(__name__)
 
@@ -108,12 +112,19 @@ async def _open_context(
 ) -> Context:
     reason = epoch_reason(state)
     if state.epoch is not None and reason is None:
-        return Context(state.epoch, state.history)
+        return Context(state.epoch, state.history, state.compacted)
     epoch = new_epoch(
         state, tools, reason=reason or "first", today=settings.today(), new_id=_new_id
     )
     await journal.start_epoch(epoch)
-    return Context(epoch, state.history)
+    return Context(epoch, state.history, _carried(state))
+
+
+def _carried(state: TurnState) -> Compacted | None:
+    """A compaction holds on in later epochs: what it took out does not come back."""
+    if state.compacted is None or not state.history:
+        return state.compacted
+    return msgspec.structs.replace(state.compacted, sealed=state.history[-1].id)
 
 
 # --------------------------------------------------------------------------------- start
@@ -168,7 +179,7 @@ async def _name_session(turn: Turn) -> None:
 async def _steps(turn: Turn) -> RunOutcome | Parked:
     if (seconds := turn.settings.limits.seconds) is not None:
         turn.ends_at = time.monotonic() + seconds
-    repeats = Repeats(turn.settings.limits)
+    repeats, room = Repeats(turn.settings.limits), Room()
     if (over := await _take_up(turn, repeats)) is not None:
         return over
     while True:
@@ -176,14 +187,29 @@ async def _steps(turn: Turn) -> RunOutcome | Parked:
             return RunOutcome(status="cancelled", reason="person", finish_reason=turn.last_finish)
         if (limit := _limit_reached(turn)) is not None:
             return RunOutcome(status="incomplete", reason=limit, finish_reason=turn.last_finish)
-        await _tell_model(turn, repeats)
+        await make_room(turn, room)
+        await tell_model(turn, repeats)
         result = await call_model(turn)
+        if await _made_room(turn, room, result):
+            continue
+        room.fresh = True
         turn.last_finish = result.finish.reason if result.finish else None
         outcome = await _after_step(turn, result, repeats)
         if outcome is not None:
             return outcome
         turn.step += 1
         turn.attempt = 0
+
+
+async def _made_room(turn: Turn, room: Room, result: StepResult) -> bool:
+    """After a vendor said that the context is too long: True when the call can be made again."""
+    failure = result.failure
+    if failure is None or failure.kind != "context_overflow" or result.message.parts:
+        return False
+    if not room.fresh or not isinstance(turn.journal, Compacts):
+        return False
+    window = turn.window() or projected(turn)
+    return await compact(turn, room, reason="overflow", window=window)
 
 
 async def _take_up(turn: Turn, repeats: Repeats) -> RunOutcome | Parked | None:
@@ -217,11 +243,11 @@ async def _after_step(
             )
         return None
     if said := turn.runs.take_steering():
-        await _add_words(turn, said)
+        await add_words(turn, said)
         return None
     verdict = after_answer(turn, result)
     if isinstance(verdict, Nudge):
-        await _add(turn, nudge_message(turn, verdict))
+        await add(turn, nudge_message(turn, verdict))
         return None
     return None if verdict == "again" else verdict
 
@@ -255,93 +281,6 @@ def _limit_reached(turn: Turn) -> DoneReason | None:
         (limits.cost is not None and (spent.cost or 0.0) >= limits.cost, "cost_limit"),
     )
     return next((reason for reached, reason in checks if reached), None)
-
-
-# --------------------------------------------------------------------------------- notices
-
-
-async def _tell_model(turn: Turn, repeats: Repeats) -> None:
-    """Let what the model has to know ride on the last message, before it is sent.
-
-    An answer that the vendor paused goes back as it is: nothing rides on it.
-    """
-    last = turn.context.messages[-1]
-    if last.role == "assistant":
-        return
-    due = [*_mode_notice(turn), *_plan_notice(turn), *_todo_notice(turn)]
-    if repeats.warn and last.role == "tool":
-        due.append(_notice(turn, "repeated_call", notices.REPEATED))
-    if isinstance(turn.runs, AnswersNow) and turn.runs.take_answer_now():
-        turn.hurried = True
-        due.append(_notice(turn, "answer_now", notices.ANSWER_NOW))
-    if said := turn.runs.take_steering():
-        due.append(_notice(turn, "steering", notices.steering_text(said)))
-        for text in said:
-            turn.events.fact(facts.Notice(kind="steering", text=text))
-    if due and last.role == "tool":
-        await _replace(turn, Message(role="tool", parts=[*last.parts, *due], id=last.id))
-    elif due:
-        await _replace(turn, _with_head(last, due))
-
-
-def _with_head(message: Message, due: list[NoticePart]) -> Message:
-    at = sum(1 for part in message.parts if isinstance(part, NoticePart))
-    parts: list[Part] = [*message.parts[:at], *due, *message.parts[at:]]
-    return Message(role="user", parts=parts, id=message.id)
-
-
-def _notice(turn: Turn, kind: notices.NoticeKind, text: str) -> NoticePart:
-    return notices.notice(kind, text, turn.context.epoch.tag, turn.new_id())
-
-
-def _mode_notice(turn: Turn) -> list[NoticePart]:
-    mode = turn.mode()
-    if notices.told_mode(turn.context.messages) == mode:
-        return []
-    return [_notice(turn, "mode", notices.mode_text(mode, turn.statement(mode)))]
-
-
-def _plan_notice(turn: Turn) -> list[NoticePart]:
-    """The approved plan, once: in the next request after the person approved it."""
-    plan = turn.plans.newest("approved")
-    if plan is None:
-        return []
-    text = approved_text(plan)
-    told = notices.last_notice(turn.context.messages, "plan")
-    head = text.split("\n", 1)[0]
-    return [] if told is not None and head in told.text else [_notice(turn, "plan", text)]
-
-
-def _todo_notice(turn: Turn) -> list[NoticePart]:
-    if notices.knows_todos(turn.context.messages, turn.todos, turn.context.epoch.tag):
-        return []
-    return [_notice(turn, "todo", notices.todo_text(turn.todos))]
-
-
-async def _add_words(turn: Turn, said: list[str]) -> None:
-    """Words that came while the last answer was written are the person's next message."""
-    text = "\n\n".join(said)
-    message = Message(
-        role="user", parts=[TextPart(text=text, id=turn.new_id())], id=turn.message_id("s")
-    )
-    told = facts.MessageAdded(message_id=message.id, role="user", text=text)
-    await _add(turn, message, [told])
-
-
-async def _add(turn: Turn, message: Message, told: list[facts.FactData] | None = None) -> None:
-    await turn.journal.put_message(
-        message, step=turn.step, attempt=turn.attempt, final=True, facts=told or []
-    )
-    turn.context.add(message)
-
-
-async def _replace(turn: Turn, message: Message) -> None:
-    if message.role == "tool":
-        # The results belong to the step before the one that reads them.
-        await turn.journal.tool_finished(message, step=turn.step - 1)
-    else:
-        await turn.journal.put_message(message, step=turn.step, attempt=turn.attempt, final=True)
-    turn.context.replace_last(message)
 
 
 # --------------------------------------------------------------------------------- end

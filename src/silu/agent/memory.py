@@ -11,7 +11,7 @@ import msgspec
 
 from silu.agent.approvals import Approval, Rule, Scope
 from silu.agent.plan import Plans
-from silu.agent.ports import CallRecord, Epoch, SessionState, TurnState
+from silu.agent.ports import CallRecord, Compacted, Epoch, SessionState, TurnState
 from silu.types.facts import (
     ApprovalRequest,
     DeltaData,
@@ -77,6 +77,7 @@ class MemorySession:
         self.todos: list[Todo] = []
         self.plans: list[Plan] = []
         self.epochs: list[Epoch] = []
+        self.compacted: Compacted | None = None
         self.calls: list[CallRecord] = []
         self.blobs = MemoryBlobs()
         self.rules: list[Rule] = []
@@ -254,11 +255,19 @@ class MemoryRun:
             attempt=self._attempt,
             turn_level=self._turn_level,
             open_calls=dict(self._calls),
+            compacted=session.compacted,
             spent=self._spent,
         )
 
     async def start_epoch(self, epoch: Epoch) -> None:
         self.session.epochs.append(epoch)
+
+    async def compact(
+        self, epoch: Epoch, compacted: Compacted, *, facts: Sequence[FactData] = ()
+    ) -> None:
+        self.session.epochs.append(epoch)
+        self.session.compacted = compacted
+        self._tell(facts)
 
     async def put_message(
         self,
@@ -322,9 +331,14 @@ class MemoryRun:
         self._tell(facts)
 
     def _history(self) -> list[Message]:
-        """All messages but the one of a step that did not finish."""
+        """Messages since the last compaction, but the one of a step that did not finish."""
         unfinished = f"{self.id}.{self._steps_done}"
-        return [m for m in self.session.messages.values() if m.id != unfinished]
+        messages = [m for m in self.session.messages.values() if m.id != unfinished]
+        compacted = self.session.compacted
+        ids = [message.id for message in messages]
+        if compacted is None or compacted.kept_from not in ids:
+            return messages
+        return messages[ids.index(compacted.kept_from) :]
 
     def _tell(self, facts: Sequence[FactData]) -> None:
         for data in facts:

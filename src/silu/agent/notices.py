@@ -100,6 +100,16 @@ def _body(store: TodoStore) -> str:
     return msgspec.json.encode({"todos": store.read(), "summary": store.get_summary()}).decode()
 
 
+def tells_todos(messages: Sequence[Message]) -> bool:
+    """Whether any of these messages shows the model a task list."""
+    parts = (part for message in messages for part in message.parts)
+    return any(
+        (isinstance(part, NoticePart) and part.kind == "todo")
+        or (isinstance(part, ToolResultPart) and part.name == TODO and part.status == "ok")
+        for part in parts
+    )
+
+
 def knows_todos(messages: Sequence[Message], store: TodoStore, tag: str) -> bool:
     """Whether the newest list the model has seen, in a result or a notice, is the list as it is."""
     for message in reversed(messages):

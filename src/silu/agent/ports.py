@@ -49,6 +49,19 @@ class Epoch(msgspec.Struct, kw_only=True):
     first_message: str | None
 
 
+class Compacted(msgspec.Struct, kw_only=True):
+    """How an epoch that began with a compaction sends the history.
+
+    `summary` goes ahead of it; it begins at `kept_from`; tool results ahead of `pruned_before`
+    are sent as a word on how to read them. Thinking up to `sealed` belongs to older epochs.
+    """
+
+    summary: Message | None
+    kept_from: str | None
+    pruned_before: str | None
+    sealed: str
+
+
 class SessionState(msgspec.Struct, kw_only=True):
     """A session as a turn finds it; `level` and `model` are those of `mode`.
 
@@ -117,6 +130,7 @@ class TurnState(msgspec.Struct, kw_only=True):
     open_calls: dict[str, Literal["proposed", "started"]] = {}
     spent: TokenCount | None = None
     plans: list[Plan] = []
+    compacted: Compacted | None = None
 
 
 class Journal(Protocol):
@@ -212,6 +226,21 @@ class Runs(Protocol):
     def cancelled(self) -> bool: ...
 
     async def wait_cancelled(self) -> None: ...
+
+
+@runtime_checkable
+class Compacts(Protocol):
+    """Beside `Journal`, on the same object: what is sent can be made shorter.
+
+    Where it is missing a session grows until its window is full.
+    """
+
+    async def compact(
+        self, epoch: Epoch, compacted: Compacted, *, facts: Sequence[FactData] = ()
+    ) -> None:
+        """Begin an epoch (`start_epoch`) in which history is sent as `compacted` says; the
+        summary is no message of the history. Both come back with `TurnState`."""
+        ...
 
 
 @runtime_checkable

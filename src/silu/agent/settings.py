@@ -43,13 +43,15 @@ class TurnSettings:
     """`today` gives the date the system text names; `result_chars` is how much of a result the
     model is shown at once. `policy` says which calls are asked about; `None`: none are (the tools
     that were passed in are all the person wants to allow). `checkpoints` keep what a run changes
-    in the workspace, for undo."""
+    in the workspace, for undo. `compact_at` is the share of the window from which on the context
+    is made shorter."""
 
     limits: Limits = field(default_factory=Limits)
     today: Callable[[], str] = _today
     result_chars: int = 24_000
     policy: Policy | None = None
     checkpoints: Checkpoints | None = None
+    compact_at: float = 0.8
 
 
 class Parked(msgspec.Struct, frozen=True, kw_only=True):

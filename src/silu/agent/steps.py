@@ -81,6 +81,7 @@ class Step:
         self.dropped: list[calls.Dropped] = []
         self.sent_at = wall_ms()
         self.ending = False
+        self.known_messages = len(turn.context.messages)
         self._until_look = _LOOK_EVERY
 
     # -------------------------------------------------------------------- the stream
@@ -245,6 +246,8 @@ class Step:
         turn.meter.add(self.usage, cost)
         if error is None or self.usage.input_tokens is not None:
             turn.meter.fill(self.usage, window=turn.window(), sent_bytes=start.request.body)
+            turn.meter.correct(self.usage, start.request.body)
+            turn.meter.seen = self.known_messages
         record = CallRecord(
             attempt=turn.attempt,
             model=start.model,

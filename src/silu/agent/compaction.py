@@ -1,0 +1,269 @@
+"""Making room: old tool results first, then a summary in place of old messages.
+
+The stored history stays whole for people and for search; only what is sent becomes shorter, and
+with it a new epoch begins. What is needed next stays as it was: the current request, the newest
+messages, todos and the approved plan. A summary that fails or gains nothing changes nothing.
+"""
+
+from collections.abc import Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from silu.agent.accounting import estimate_tokens
+from silu.agent.context import Context, new_epoch
+from silu.agent.plan import approved_text
+from silu.agent.ports import Compacted, Compacts
+from silu.agent.turn import Turn
+from silu.providers.call import cost_of
+from silu.types import facts
+from silu.types.calls import CallEnd, CallRequest
+from silu.types.errors import UserError
+from silu.types.levels import Level
+from silu.types.parts import (
+    Message,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+    encode_parts,
+    text_of,
+)
+
+KEEP_SHARE = 0.2
+"""How much of the window the newest messages may take that stay as they are."""
+MIN_GAIN = 0.2
+"""A compaction that frees a smaller share of what was used is not made."""
+MAX_FAILURES = 2
+
+_REQUEST_CHARS = 12_000
+_RESULT_CHARS = 1_200
+_PROMPT = Path(__file__).parent / "prompts" / "summary.md"
+
+
+@dataclass(slots=True)
+class Room:
+    """What a run knows of its compactions. `fresh` is false until a call has measured again."""
+
+    fresh: bool = True
+    failures: int = 0
+    useless: bool = False
+
+
+async def make_room(turn: Turn, room: Room) -> None:
+    """Compact before the next call when the window is nearly used up, by the real numbers."""
+    window = turn.window()
+    if window is None or not isinstance(turn.journal, Compacts):
+        return
+    if not room.fresh or room.useless or room.failures >= MAX_FAILURES:
+        return
+    if projected(turn) >= turn.settings.compact_at * window:
+        await compact(turn, room, reason="window", window=window)
+
+
+def projected(turn: Turn) -> int:
+    """Tokens the next request will take: the last measured input and what came after it."""
+    meter, messages = turn.meter, turn.context.messages
+    if meter.context.used_tokens is None or meter.seen > len(messages):
+        sent = turn.context.system_size() + sum(size(message) for message in messages)
+        return round(sent * meter.ratio)
+    added = sum(size(message) for message in messages[meter.seen :])
+    return meter.context.used_tokens + round(added * meter.ratio)
+
+
+def size(message: Message) -> int:
+    """About how many tokens a message takes."""
+    return estimate_tokens(encode_parts(message.parts))
+
+
+async def compact(turn: Turn, room: Room, *, reason: str, window: int) -> bool:
+    """One compaction; True when what is sent has become shorter."""
+    turn.events.fact(facts.CompactionStart(reason=reason))
+    before = projected(turn)
+    at = _boundary(turn.context.messages, round(KEEP_SHARE * window / turn.meter.ratio))
+    shorter = _pruned(turn, at)
+    goal = min(turn.settings.compact_at * window, before) * (1 - MIN_GAIN)
+    if _after(turn, shorter) > goal and at > 0:
+        summary = await _summary(turn, at, window=window)
+        if summary is None:
+            room.failures += 1
+            _tell(turn, "failed", before, None)
+            return False
+        shorter = _summarised(turn, at, summary)
+    after = _after(turn, shorter)
+    if after > before * (1 - MIN_GAIN):
+        # What is left is system text, tools and the current request: trying again cannot help.
+        room.useless = True
+        _tell(turn, "gained_nothing", before, after)
+        text = (
+            f"The context cannot be made shorter: about {after} of {window} tokens are the system "
+            "text, the tools and the newest messages."
+        )
+        turn.events.fact(facts.Notice(kind="context_full", text=text))
+        return False
+    await _apply(turn, shorter, before=before, after=after)
+    room.fresh = False
+    return True
+
+
+# ---------------------------------------------------------------------------- what is kept
+
+
+def _boundary(messages: Sequence[Message], budget: int) -> int:
+    """Where the messages begin that stay: the newest that fit, and never within an exchange."""
+    at = len(messages)
+    used = 0
+    for index in range(len(messages) - 1, -1, -1):
+        used += size(messages[index])
+        if used > budget and at < len(messages):
+            break
+        if messages[index].role in {"user", "assistant"}:
+            at = index
+    return at if at < len(messages) else max(0, len(messages) - 1)
+
+
+def _pruned(turn: Turn, at: int) -> Compacted:
+    old = turn.context.compacted
+    messages = turn.context.messages
+    return Compacted(
+        summary=old.summary if old else None,
+        kept_from=messages[0].id if messages else None,
+        pruned_before=messages[at].id if at < len(messages) else None,
+        sealed=messages[-1].id,
+    )
+
+
+def _summarised(turn: Turn, at: int, summary: Message) -> Compacted:
+    messages = turn.context.messages
+    return Compacted(
+        summary=summary, kept_from=messages[at].id, pruned_before=None, sealed=messages[-1].id
+    )
+
+
+def _after(turn: Turn, shorter: Compacted) -> int:
+    trial = Context(turn.context.epoch, turn.context.kept_messages(shorter), shorter)
+    return round(trial.size() * turn.meter.ratio)
+
+
+# ----------------------------------------------------------------------------- the summary
+
+
+async def _summary(turn: Turn, at: int, *, window: int) -> Message | None:
+    """The message that stands for all before `at`, or `None` when no summary could be had."""
+    transcript = _transcript(turn, at, limit=round(0.5 * window / turn.meter.ratio) * 3)
+    request = CallRequest(
+        model=turn.context.epoch.model,
+        messages=[
+            Message(role="system", parts=[TextPart(text=_PROMPT.read_text(encoding="utf-8"))]),
+            Message(role="user", parts=[TextPart(text=transcript)]),
+        ],
+        level=Level.OFF,
+        level_source="turn",
+    )
+    try:
+        text = await _asked(turn, request)
+    except UserError:
+        # No key or no such model: the call that comes next fails with the same word.
+        return None
+    if not text:
+        return None
+    return Message(
+        role="user",
+        parts=[TextPart(text=_with_state(turn, at, text), id=turn.new_id())],
+        id=f"{turn.context.epoch.id}.{turn.context.epoch.number + 1}.summary",
+    )
+
+
+async def _asked(turn: Turn, request: CallRequest) -> str:
+    """The text of a helper call; its tokens count for the run, not for the context."""
+    end: CallEnd | None = None
+    async with aclosing(turn.client.stream(request)) as events:
+        async for event in events:
+            end = event if isinstance(event, CallEnd) else end
+    if end is None or end.failure is not None:
+        return ""
+    known = turn.capability(request.model)
+    cost = cost_of(end.usage, known.prices if known else None) if end.cost is None else end.cost
+    turn.meter.add(end.usage, cost)
+    complete = end.finish is not None and end.finish.reason == "stop"
+    return text_of(end.message).strip() if complete else ""
+
+
+def _with_state(turn: Turn, at: int, summary: str) -> str:
+    """The summary, the current request in its own words, then todos and plan from the store."""
+    pieces = [f"The conversation so far was too long to go on with. Its notes:\n\n{summary}"]
+    asked = next(
+        (m for m in turn.context.messages[:at] if m.id == turn.state.user_message_id), None
+    )
+    if asked is not None and (words := text_of(asked).strip()):
+        pieces.append(f"The person's current request, in their words:\n\n{words[:_REQUEST_CHARS]}")
+    if (todos := turn.todos.format_for_injection()) is not None:
+        pieces.append(todos)
+    if (plan := turn.plans.newest("approved")) is not None:
+        pieces.append(approved_text(plan))
+    return "\n\n".join(pieces)
+
+
+def _transcript(turn: Turn, at: int, *, limit: int) -> str:
+    """What is summarised, without any thinking; the oldest goes first when it is too long."""
+    compacted = turn.context.compacted
+    pieces = [text_of(compacted.summary)] if compacted and compacted.summary else []
+    pieces += [piece for message in turn.context.messages[:at] for piece in _said(message)]
+    text = "\n\n".join(pieces)
+    return text if len(text) <= limit else f"[the beginning is left out]\n{text[-limit:]}"
+
+
+def _said(message: Message) -> list[str]:
+    pieces: list[str] = []
+    for part in message.parts:
+        match part:
+            case TextPart(text=text) if text.strip():
+                pieces.append(f"{message.role}: {text}")
+            case ToolCallPart():
+                pieces.append(f"call {part.name}: {part.arguments[:_RESULT_CHARS]}")
+            case ToolResultPart():
+                shown = part.shown[:_RESULT_CHARS]
+                pieces.append(f"result of {part.name} ({part.status}): {shown}")
+            case _:
+                pass
+    return pieces
+
+
+# ------------------------------------------------------------------------------- the change
+
+
+async def _apply(turn: Turn, shorter: Compacted, *, before: int, after: int) -> None:
+    assert isinstance(turn.journal, Compacts)
+    epoch = new_epoch(
+        msgspec.structs.replace(turn.state, epoch=turn.context.epoch),
+        turn.tools,
+        reason="compaction",
+        today=turn.settings.today(),
+        new_id=turn.new_id,
+    )
+    epoch.first_message = shorter.kept_from
+    done = facts.CompactionDone(
+        status="done",
+        before_tokens=before,
+        after_tokens=after,
+        message_id=shorter.summary.id if shorter.summary else None,
+    )
+    turn.meter.guess(after, window=turn.window())
+    await turn.journal.compact(epoch, shorter, facts=[done, turn.meter.update()])
+    turn.context = Context(epoch, turn.context.kept_messages(shorter), shorter)
+    turn.meter.seen = len(turn.context.messages)
+
+
+def _tell(turn: Turn, status: str, before: int, after: int | None) -> None:
+    turn.events.fact(
+        msgspec.convert(
+            {
+                "status": status,
+                "before_tokens": before,
+                "after_tokens": after,
+                "message_id": None,
+            },
+            facts.CompactionDone,
+        )
+    )
