@@ -30,7 +30,8 @@ def clean_env(home: Path, **more: str) -> dict[str, str]:
         for name, value in os.environ.items()
         if not name.endswith(("_API_KEY", "_PROXY", "_proxy")) and not name.startswith("SILU_")
     }
-    return {**kept, "SILU_HOME": str(home), "SILU_TOKEN": TOKEN, **more}
+    ours = {"SILU_HOME": str(home), "SILU_TOKEN": TOKEN, "SILU_DEMO_RATE": "0"}
+    return {**kept, **ours, "SILU_LOCAL_SERVERS": "false", **more}
 
 
 @dataclass
