@@ -13,6 +13,9 @@ from tests.web.looking import Visitor
 
 ROOT = Path(__file__).resolve().parents[2]
 
+BRISK = "120"
+"""Deltas a second: quicker than a model, slow enough to catch a thought while it streams."""
+
 QUIET = (
     "--disable-gpu",
     "--disable-quic",
@@ -41,7 +44,8 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
     """A running workspace with nothing but the demo, and the page built into it."""
     if not (ROOT / "src/silu/gateway/static/index.html").is_file():
         pytest.skip("the web app has not been built (`make web`)")
-    with ended(Workspace(tmp_path_factory.mktemp("web")).start()) as made:
+    made = Workspace(tmp_path_factory.mktemp("web"), env={"SILU_DEMO_RATE": BRISK})
+    with ended(made.start()):
         yield made
 
 

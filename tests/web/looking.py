@@ -1,7 +1,9 @@
 """What a test does with the page, in a person's words."""
 
 import json
+import time
 import urllib.request
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -105,11 +107,20 @@ def until_done(page: Page) -> None:
     expect(stop_button(page)).to_have_count(0, timeout=PATIENCE)
 
 
+def until(check: Callable[[], bool], *, seconds: float = 10) -> None:
+    """Wait for something the page does not show."""
+    deadline = time.monotonic() + seconds
+    while not check():
+        assert time.monotonic() < deadline, "it did not come to that"
+        time.sleep(0.1)
+
+
 def shape(page: Page) -> list[str]:
     """What stands in the conversation, in order: kinds and texts that must not change."""
     return page.evaluate(
-        """() => [...document.querySelectorAll('.bubble, .by, .think, .tool, .turn .text, footer.meta')]
-          .map((node) => {
+        """() => [...document.querySelectorAll(
+            '.bubble, .by, .think, .tool, .turn .text, footer.meta'
+          )].map((node) => {
             const kind = ['bubble', 'by', 'think', 'tool', 'text', 'meta']
               .find((name) => node.classList.contains(name))
             return `${kind}: ${node.textContent.replace(/\\s+/g, ' ').trim()}`

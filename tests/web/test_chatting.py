@@ -156,7 +156,7 @@ def test_the_page_never_pulls_a_reader_who_scrolled_up(visit: Visitor) -> None:
     page = visit.page(visit.new_session(), height=420)
     say(page, LOOK)
     until_done(page)
-    say(page, LOOK)
+    say(page, THINK)
     log = page.get_by_role("region", name="Conversation")
     expect(live_thought(page)).to_be_visible()
     log.hover(position={"x": 5, "y": 20})

@@ -16,6 +16,8 @@ from tests.web.looking import (
     live_thought,
     say,
     serious_findings,
+    stop_button,
+    until,
     until_done,
 )
 
@@ -49,7 +51,7 @@ def test_the_sidebar_shows_what_runs_and_how_far_its_tasks_are(visit: Visitor) -
     until_done(page)
     expect(row).to_contain_text(re.compile(r"\d/3"))
     expect(row).not_to_contain_text("Running…")
-    assert not visit.call("GET", "/sessions")["sessions"][0]["unread"]
+    until(lambda: not visit.call("GET", "/sessions")["sessions"][0]["unread"])
 
 
 def test_an_endpoint_that_does_not_answer_is_explained_before_it_is_added(
@@ -96,11 +98,14 @@ def test_the_inspector_shows_what_was_asked_and_the_bytes_that_were_sent(
 
 def test_a_phone_shows_everything_without_scrolling_sideways(visit: Visitor) -> None:
     page = visit.page(visit.new_session(), width=390, height=844, has_touch=True)
-    say(page, LOOK)
+    say(page, THINK)
     expect(live_thought(page)).to_be_visible()
     wide = "() => document.documentElement.scrollWidth - innerWidth"
     assert page.evaluate(wide) <= 0
+    stop_button(page).click()
     until_done(page)
+    say(page, LOOK)
+    expect(page.locator("footer.meta")).to_have_count(2, timeout=PATIENCE)
     assert page.evaluate(wide) <= 0
     box = page.get_by_role("button", name="Send").bounding_box()
     assert box is not None
@@ -184,18 +189,20 @@ def test_one_polite_line_tells_a_listener_what_happens(visit: Visitor) -> None:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("locale", ["en-US", "zh-CN"])
-def test_axe_finds_nothing_serious_on_any_screen(
-    visit: Visitor, scheme: str, locale: str
-) -> None:
+def test_axe_finds_nothing_serious_on_any_screen(visit: Visitor, scheme: str, locale: str) -> None:
     context = visit.context(color_scheme=scheme, locale=locale, reduced_motion="reduce")
     page = visit.page(context=context)
     _clean(page, "start")
     page.goto(visit.workspace.url + visit.new_session())
     composer(page).wait_for()
-    say(page, LOOK if locale == "en-US" else "这个文件夹里有什么？")
+    english = locale == "en-US"
+    say(page, LOOK if english else "这个文件夹里有什么？")
+    expect(page.locator("footer.meta")).to_have_count(1, timeout=PATIENCE)
+    say(page, THINK if english else "想一想楼梯。")
     live_thought(page).wait_for()
     _clean(page, "in mid-thought")
-    expect(page.locator("footer.meta")).to_have_count(1, timeout=PATIENCE)
+    page.locator(".round.stop").click()
+    expect(page.locator("footer.meta")).to_have_count(2, timeout=PATIENCE)
     page.locator(".think button.toggle").first.click()
     page.locator(".tool .line").first.click()
     page.wait_for_timeout(500)
