@@ -69,8 +69,21 @@ def _node_of_wheel() -> Node | None:
     npm = home / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
     if not node.is_file() or not npm.is_file():
         return None
-    path = os.pathsep.join([str(node.parent), os.environ.get("PATH", "")])
-    return Node((str(node), str(npm)), path)
+    return Node((str(node), str(npm)), _path_with(node, npm))
+
+
+def _path_with(node: Path, npm: Path) -> str:
+    """A PATH on which `node` and `npm` are those of the wheel.
+
+    The wheel's own `bin/npm` was a symbolic link and is broken as the copy a wheel makes of it
+    (24.19, 2026-11); scripts of package.json that call `npm run` need one that works.
+    """
+    shims = ROOT / "build" / "node"
+    shims.mkdir(parents=True, exist_ok=True)
+    shim = shims / "npm"
+    shim.write_text(f'#!/bin/sh\nexec "{node}" "{npm}" "$@"\n')
+    shim.chmod(0o755)
+    return os.pathsep.join([str(shims), str(node.parent), os.environ.get("PATH", "")])
 
 
 def sources() -> list[Path]:
