@@ -21,6 +21,8 @@ class Need(NamedTuple):
 
 NEEDS = (
     Need("chromium", ("chromium", "chromium-browser", "google-chrome"), "browser tests"),
+    # The Node inside the playwright package is linked to it; a small Debian does not have it.
+    Need("libatomic1", ("/usr/lib/*/libatomic.so.1", "/lib64/libatomic.so.1"), "browser tests"),
     Need("postgresql", ("/usr/lib/postgresql/*/bin/initdb",), "tests on PostgreSQL"),
     Need("ripgrep", ("rg",), "search through ripgrep"),
     Need("bubblewrap", ("bwrap",), "sandbox tests"),

@@ -79,7 +79,9 @@ def test_no_file_names_a_package_registry() -> None:
 
 def test_no_file_names_a_path_of_this_machine() -> None:
     here = Path(__file__)
-    own = {str(ROOT), *({str(Path.home())} - {"/root", "/"})}
+    own = {str(Path.home())} - {"/root", "/"}
+    if not (ROOT / str(ROOT).lstrip("/")).exists():  # a checkout at /src/silu looks like our src
+        own.add(str(ROOT))
     found: list[str] = []
     for path, text in texts():
         if path == here or "node_modules" in path.parts:
