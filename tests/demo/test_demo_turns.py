@@ -239,3 +239,26 @@ def leaves(value: Any) -> list[str]:
         return [value]
     items = value.values() if isinstance(value, dict) else value
     return [text for item in items for text in leaves(item)]
+
+
+async def test_without_the_tool_it_says_what_it_would_do() -> None:
+    said: list[Any] = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "x"}]
+    for words in ("search for PHASE", "open src/moon.py"):
+        choice = await call([*said, {"role": "user", "content": words}], names=["todo"])
+        assert "came without tools" in choice["message"]["content"]
+
+
+async def test_without_a_todo_tool_the_tour_needs_none(workspace: Path) -> None:
+    made = await turn([{"role": "user", "content": "?"}], workspace, names=list(TOOLS))
+    assert called(made) == ["list_files", "read_file"]
+    assert "Tide tables" in made[-1]["content"]
+
+
+async def test_a_request_that_is_malformed_is_refused_in_its_dialect() -> None:
+    request = HttpRequest(
+        method="POST", url="demo://silu/v1/messages", headers={}, body=b'{"model": "switch"}'
+    )
+    async with DemoTransport(rate=None).open(request, idle_timeout=5) as response:
+        data = b"".join([piece async for piece in response.chunks()])
+    assert response.status == 400
+    assert json.loads(data)["error"]["type"] == "invalid_request_error"

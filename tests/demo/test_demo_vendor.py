@@ -7,6 +7,7 @@ import pytest
 from silu.config import Paths, Settings
 from silu.providers.client import Client
 from silu.types.calls import CallEnd, CallRequest
+from silu.types.errors import UserError
 from silu.types.levels import Level
 from silu.types.parts import Message, TextPart, ThinkingPart, text_of, thinking_of
 
@@ -55,3 +56,10 @@ async def test_off_gives_no_thought_and_a_second_turn_follows_the_first(
     assert thinking_of(first.message) == ""
     second = await ask(tmp_path, model, person("hi"), first.message, person("hello"))
     assert "Hello!" in text_of(second.message)
+
+
+async def test_a_pace_that_is_no_number_is_told_with_its_setting(tmp_path: Path) -> None:
+    odd = Settings.load(Paths.under(tmp_path), {"SILU_DEMO_RATE": "fast"})
+    with pytest.raises(UserError, match="SILU_DEMO_RATE is 'fast'"):
+        async with Client(odd) as client:
+            await client.complete(CallRequest(model="demo/thinker", messages=[person("hi")]))

@@ -99,8 +99,10 @@ class BedrockWriter:
 
     def close(self) -> bytes:
         if self._failure is not None:
+            if self._stream:
+                return b""
             self.status = status_of(self._failure)
-            return b"" if self._stream else dump({"message": self._failure.message})
+            return dump({"message": self._failure.message})
         reason = FINISH[self._finish.reason if self._finish else "unknown"]
         usage = (self._options.shape_usage or usage_object)(self._usage)
         told = {"usage": usage, "metrics": {"latencyMs": 1}}

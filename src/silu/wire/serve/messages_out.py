@@ -260,7 +260,7 @@ class MessagesWhole:
                 built.origin.served_model or options.model,
                 built.response_id or options.response_id,
             ),
-            "content": [block for block in blocks if block is not None],
+            "content": blocks,
             "stop_reason": _finish_word(finish, options),
             "usage": (options.shape_usage or usage_object)(built.usage),
         }
@@ -288,10 +288,10 @@ def _block(part: Part, kept: Continuity | None) -> Any:
                 "name": part.name,
                 "input": _arguments(part.arguments),
             }
-        case ServerToolPart() | VendorPart():
-            return msgspec.Raw(part.data.encode())
         case _:
-            return None
+            # An assembled answer holds nothing else.
+            assert isinstance(part, ServerToolPart | VendorPart)
+            return msgspec.Raw(part.data.encode())
 
 
 def _arguments(text: str) -> Any:

@@ -55,8 +55,10 @@ class OllamaWriter:
 
     def close(self) -> bytes:
         if self._failure is not None:
+            if self._stream:
+                return b""
             self.status = status_of(self._failure)
-            return b"" if self._stream else dump({"error": self._failure.message})
+            return dump({"error": self._failure.message})
         body = {
             **self._head(),
             "message": {"role": "assistant", "content": ""} if self._stream else self._whole,
