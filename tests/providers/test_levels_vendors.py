@@ -186,6 +186,26 @@ TABLE = {
     "openrouter/qwen/qwen3.8-max": (reasoning, "minimal minimal low medium high xhigh max on"),
     "openrouter/someone/new": (reasoning, "none minimal low medium high xhigh max on"),
 
+    # What is no vendor's own line.
+    "ark/deepseek-v4-flash": (switch, "disabled low low medium high high high medium"),
+    "tencent/deepseek-v3.1": (switch, "disabled " + "enabled " * 7),
+    "tencent/minimax-m2.7": (switch, "- " * 8),
+    "tencent/qwen2.5-7b":   (switch, "- " * 8),
+    "together/openai/gpt-oss-120b": (together, "low low low medium high high high medium"),
+    "nvidia/openai/gpt-oss-120b": (effort, "low low low medium high high high medium"),
+    "siliconflow/zai-org/GLM-4.6": (dashscope, "false " + "true " * 7),
+    "siliconflow/qwen2.5":  (dashscope, "- " * 8),
+    "fireworks/llama-3-70b": (effort, "none low low medium high high high -"),
+    "cerebras/qwen2.5-7b":  (effort, "- " * 8),
+    "modelscope/Qwen/Qwen2.5-7B": (dashscope, "- " * 8),
+    "openrouter/openai/gpt-4.1": (reasoning, "- " * 8),
+    "openrouter/qwen/qwen3-max": (reasoning, "none minimal low medium high xhigh max on"),
+    "qiniu/gpt-4.1":        (effort, "- " * 8),
+    "llamacpp/qwen2.5-7b":  (effort, "- " * 8),
+    "sglang/openai/gpt-oss-20b": (effort, "low low low medium high high high medium"),
+    "vllm/someone/new":     (effort, "none low low medium high high high -"),
+    "groq/deepseek-r1-distill-llama-70b": (effort, "- " * 8),
+
     "bedrock/openai.gpt-oss-120b-1:0": (
                      bedrock("reasoning_effort"), "low low low medium high high high medium"),
     "bedrock/xai.grok-4.7": (bedrock("effort"), "low low low medium high xhigh xhigh high"),

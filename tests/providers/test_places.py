@@ -15,7 +15,7 @@ from silu.providers.vendors import vendors
 from silu.types.calls import CallRequest
 from silu.types.errors import UserError
 from silu.types.levels import Level
-from silu.types.parts import Message, TextPart
+from silu.types.parts import Message, TextPart, text_of
 from tests.providers.server import Answer, Server, chat, refusal, whole
 
 pytestmark = pytest.mark.anyio
@@ -33,6 +33,55 @@ async def test_with_nothing_there_the_demo_answers(house):
     assert infos and all(info.demo for info in infos)
     assert client.default_model().startswith("demo/")
     assert [view.source for view in client.endpoints().endpoints] == ["demo"]
+
+
+async def test_the_demo_is_called_through_its_own_transport(house):
+    house.env["SILU_DEMO_RATE"] = "0"
+    client = house.client()
+    request = CallRequest(
+        model="demo/thinker", messages=[Message(role="user", parts=[TextPart(text="hello")])]
+    )
+    for _ in range(2):
+        end = await client.complete(request)
+        assert end.failure is None and text_of(end.message)
+
+
+async def test_a_given_transport_carries_every_call(house):
+    async with Server(chat("mine")) as server:
+        house.connect("own", server.url + "/v1")
+        transport = HttpTransport(house.settings().env)
+        client = house.client(transport=transport)
+        request = CallRequest(
+            model="own/m", messages=[Message(role="user", parts=[TextPart(text="x")])]
+        )
+        assert text_of((await client.complete(request)).message) == "mine"
+
+
+async def test_a_local_port_with_nobody_on_it_is_neither_shown_nor_a_problem(house):
+    del house.env["SILU_LOCAL_SERVERS"]
+    client = house.client()
+    shown = {view.name for view in client.endpoints().endpoints if view.source == "local"}
+    assert shown == set() and client.problems() == []
+
+
+async def test_gemini_lists_under_its_own_path(house):
+    found = whole({"models": [{"name": "models/gemini-3.8-flash", "inputTokenLimit": 5}]})
+    async with Server(routes={"/v1beta/models?pageSize=200": found}) as box:
+        house.connect("g", box.url, like="gemini")
+        infos = await house.client().models()
+    listed = next(info for info in infos if info.ref == "g/gemini-3.8-flash")
+    assert listed.capability.context_window == 5
+
+
+async def test_an_endless_listing_is_cut_off(house, monkeypatch):
+    from silu.providers import listing as module
+
+    monkeypatch.setattr(module, "_LARGEST", 10)
+    async with Server(Answer(chunks=[b"x" * 8, b"x" * 8, b"x" * 8])) as box:
+        house.connect("box", box.url + "/v1")
+        client = house.client()
+        await client.models()
+    assert "not as an API" in client.problems()[0]
 
 
 async def test_a_key_in_the_environment_opens_its_vendor(house):

@@ -242,6 +242,27 @@ async def test_a_budget_tool_loop_without_its_thought_is_asked_with_thinking_off
     assert (told.requested, told.effective) == ("high", "off") and "elsewhere" in told.notes[-1]
 
 
+async def test_a_budget_loop_whose_thought_is_refused_goes_on_without_thinking(house):
+    refused = claude_refusal(
+        "messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, "
+        "but found `tool_use`"
+    )
+    thought = messages("", "MARKER")
+    async with Server(thought, refused, messages("on we go")) as server:
+        house.connect("v", server.url, like="anthropic")
+        client = house.client()
+        ref = "v/claude-opus-4-5"
+        first = await client.complete(CallRequest(model=ref, messages=[say()], level=Level.HIGH))
+        answer = first.message
+        answer.id = "m1"
+        answer.parts.append(ToolCallPart(call_id="c1", name="f", arguments="{}", id="p9"))
+        history = [say(), answer, tool_turn()[1]]
+        end = await client.complete(CallRequest(model=ref, messages=history, level=Level.HIGH))
+    assert b"MARKER" in server.seen[1].body and b"MARKER" not in server.seen[2].body
+    assert server.seen[2].json["thinking"] == {"type": "disabled"}
+    assert end.failure is None
+
+
 async def test_the_name_of_the_output_limit_is_learned(house):
     said = refusal(
         "Unsupported parameter: 'max_tokens' is not supported with this model. "

@@ -2,6 +2,7 @@
 
 import json
 
+import msgspec
 import pytest
 
 from silu.config import Endpoint, Environment, ModelOverride, Paths, Preferences, Settings
@@ -394,3 +395,61 @@ def test_merging_keeps_what_the_upper_side_does_not_name():
     upper = {"thinking": {"type": "disabled"}, "a": {"b": 2}}
     assert deep_merge(lower, upper) == {"thinking": {"type": "disabled", "keep": "all"},
                                         "a": {"b": 2}}  # fmt: skip
+
+
+def test_plain_dialects_have_their_plain_forms(settings):
+    """Servers nothing is known of, in every dialect we speak."""
+    expected = {
+        "openai-chat": {"reasoning_effort": "high"},
+        "mistral-chat": {"reasoning_effort": "high"},
+        "openai-responses": {"reasoning": {"effort": "high", "summary": "auto"}},
+        "anthropic-messages": {"thinking": {"type": "enabled", "budget_tokens": 16000}},
+        "ollama-chat": {"think": "high"},
+        "gemini-generate": {
+            "generationConfig": {
+                "thinkingConfig": {"includeThoughts": True, "thinkingLevel": "high"}
+            }
+        },
+        "bedrock-converse": {},
+    }
+    for dialect, wire in expected.items():
+        prepared = made(settings, request("nobody/m", level=Level.HIGH), dialect=dialect)
+        assert prepared.resolution.wire == wire, dialect
+
+
+def test_an_anthropic_server_nothing_is_known_of(settings):
+    settings.endpoints.put(Endpoint(name="box", url="http://h:1", dialect="anthropic-messages"))
+    off = made(settings, request("box/thing", level=Level.OFF))
+    assert off.resolution.wire == {"thinking": {"type": "disabled"}}
+    claude = made(settings, request("box/claude-opus-5", level=Level.MAX))
+    assert claude.resolution.wire["output_config"] == {"effort": "max"}
+    plain = made(settings, request("box/qwen2.5-7b", level=Level.HIGH))
+    assert plain.resolution.wire == {}
+
+
+def test_a_switched_model_behind_responses_asks_for_its_summary(settings):
+    asked = request("nobody/m", level=Level.HIGH)
+    settings.endpoints.put(Endpoint(name="r", url="http://h:1", like="openai"))
+    prepared = made(settings, msgspec.structs.replace(asked, model="r/glm-4.6"))
+    assert prepared.resolution.wire == {"reasoning": {"summary": "auto"}}
+
+
+def test_minimax_m2_is_told_nothing_in_either_dialect(settings):
+    for dialect in ("openai-chat", "anthropic-messages"):
+        asked = request("minimax/MiniMax-M2.7", level=Level.OFF)
+        assert made(settings, asked, dialect=dialect).resolution.wire == {}
+
+
+def test_qiniu_takes_an_effort_for_the_rest_and_doubts_its_off(settings):
+    on = made(settings, request("qiniu/deepseek-v4-pro", level=Level.HIGH))
+    off = made(settings, request("qiniu/deepseek-v4-pro", level=Level.OFF))
+    assert on.resolution.wire == {"reasoning_effort": "high"}
+    assert off.resolution.wire == {"thinking": {"type": "disabled"}}
+    assert "not known" in off.resolution.notes[-1]
+
+
+def test_a_forced_model_with_a_small_limit_gets_its_least_budget(settings):
+    prepared = made(settings, request("gemini/gemini-2.5-pro", max_tokens=1100, level=Level.LOW))
+    config = json.loads(prepared.http.body)["generationConfig"]
+    assert config["thinkingConfig"]["thinkingBudget"] == 128 and config["maxOutputTokens"] == 1100
+    assert "least budget" in prepared.resolution.notes[-1]

@@ -126,11 +126,10 @@ def reasoning_object(facts: Facts, ask: Ask) -> dict[str, Any]:
 
 
 def plain_form(dialect: str) -> Form:
-    """How a level is written in a dialect by a server nothing else is known of."""
+    """How a level is written in a dialect by a server nothing else is known of. The two that have
+    compatible servers everywhere are in `vendors/compatible.py`."""
     match dialect:
-        case "anthropic-messages":
-            return anthropic_thinking
-        case "openai-chat" | "mistral-chat":
+        case "mistral-chat":
             return reasoning_effort
         case "openai-responses":
             return responses_reasoning

@@ -30,7 +30,6 @@ FACTS: dict[str, str] = {
     "max_tokens_field": "the name of the output limit",
     "max_output": "the largest output limit in tokens",
     "no_usage_option": "takes no stream_options",
-    "system_role": "the role of system messages",
 }
 
 

@@ -76,7 +76,6 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
             default_max_tokens=self.default_max_tokens(),
             max_tokens_field=self.request.get("max_tokens_field"),
             include_usage="no_usage_option" not in self.request,
-            system_role=self.request.get("system_role", "system"),
         )
         own = self.door.encode(facts, thinking)
         if "max_tokens_field" in self.request:
@@ -178,9 +177,7 @@ def profile_for(
     )
 
 
-_REQUEST_FACTS = frozenset(
-    {"stream_only", "max_tokens_field", "no_usage_option", "system_role", "max_output"}
-)
+_REQUEST_FACTS = frozenset({"stream_only", "max_tokens_field", "no_usage_option", "max_output"})
 
 
 def origin_for(

@@ -220,8 +220,6 @@ def _request_fields(refusal: Refusal) -> Remedy | None:
         return Remedy(name="max_tokens_field", learn={"max_tokens_field": name})
     if "stream_options" in text:
         return Remedy(name="stream_options", learn={"no_usage_option": True})
-    if "developer" in text and re.search(r"role|variant|unsupported|unknown", text, re.I):
-        return Remedy(name="system_role", learn={"system_role": "system"})
     return None
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import os
 import ssl
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import AbstractAsyncContextManager
@@ -189,7 +190,7 @@ def _unreachable(error: BaseException, url: str, idle_timeout: float) -> VendorE
             message = f"There is no host {where}. Check the base URL."
         case aiohttp.ClientConnectorError():
             message = (
-                f"Nothing answers at {where}: {error.strerror or 'connection refused'}. "
+                f"Nothing answers at {where}: {_reason(error)}. "
                 "Check the base URL and whether the server runs."
             )
         case aiohttp.InvalidURL() | ValueError():
@@ -200,6 +201,11 @@ def _unreachable(error: BaseException, url: str, idle_timeout: float) -> VendorE
         case _:
             return _failed("not_an_api", f"{where} does not answer in HTTP.", retryable=False)
     return _failed("unreachable", message, setting=setting, retryable=retryable)
+
+
+def _reason(error: OSError) -> str:
+    """The system's own word: asyncio's carries the address a second time."""
+    return os.strerror(error.errno) if error.errno and error.errno > 0 else "connection refused"
 
 
 def _failed(
