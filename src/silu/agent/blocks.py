@@ -29,6 +29,15 @@ _SHOWN: dict[ev.BlockKind, ShownKind] = {
 }
 
 
+_PARTS: dict[ev.BlockKind, type[Part]] = {
+    "thinking": ThinkingPart,
+    "text": TextPart,
+    "tool_call": ToolCallPart,
+    "server_tool": ServerToolPart,
+    "vendor": VendorPart,
+}
+
+
 class Block:
     """One block. `length` counts code points; times are milliseconds since 1970 UTC."""
 
@@ -109,7 +118,7 @@ def finished_message(
     renamed: dict[str, str] = {}
     parts: list[Part] = []
     for at, part in enumerate(kept.parts):
-        mate = next((b for b in waiting if type(b.part()) is type(part)), None)
+        mate = next((b for b in waiting if _PARTS[b.raw_kind] is type(part)), None)
         if mate is None:
             new: Part = msgspec.structs.replace(part, id=f"{message_id}.x{at}")
         else:
