@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from silu.cli.replay import main as replay_main
 from silu.fakes.http import listening
 from silu.fakes.recordings import load
 from silu.fakes.replay import Replay
@@ -321,3 +322,10 @@ async def test_a_port_in_use_is_told_with_the_setting(turns: list[Path]) -> None
         _, err = await command.communicate()
     assert command.returncode == 2
     assert f"Port {port} cannot be used" in err.decode()
+
+
+def test_an_unknown_dialect_is_told_with_the_known_ones(turns: list[Path]) -> None:
+    with pytest.raises(UserError, match=r"no dialect 'morse'.*openai-chat"):
+        replay_main(["--dialect", "morse", str(turns[0])])
+    with pytest.raises(UserError, match="--rate"):
+        replay_main(["--dialect", "openai-chat", "--rate", "-1", str(turns[0])])

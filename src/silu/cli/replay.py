@@ -45,10 +45,18 @@ def _add_arguments(p: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Serve until SIGINT or SIGTERM; prints one line with the URL."""
     from silu.fakes.recordings import load
+    from silu.wire import DIALECTS
 
     if args.rate < 0 or not 0 <= args.port <= 65535:
         setting = "--rate" if args.rate < 0 else "--port"
         raise UserError(f"{setting} is out of range.", code="bad_argument", setting=setting)
+    if args.dialect not in DIALECTS:
+        raise UserError(
+            f"There is no dialect {args.dialect!r}.",
+            code="bad_argument",
+            setting="--dialect",
+            fix=f"Use one of: {', '.join(DIALECTS)}.",
+        )
     exchanges = load(args.dialect, args.path)
     asyncio.run(_serve(args, exchanges))
     return OK
