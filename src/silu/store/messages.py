@@ -5,7 +5,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy import bindparam
 
-from silu.store import codec, log, schema
+from silu.store import codec, log, schema, search
 from silu.store.sql import Sql, Tx
 from silu.store.views import StoredMessage, view_page
 from silu.types.errors import UserError
@@ -93,6 +93,8 @@ def put(
     else:
         tx.run(_UPDATE, {"key": message.id, **{name: row[name] for name in _REPLACED}})
     _refer(tx, message)
+    if final:
+        search.index(tx, message)
 
 
 def link(tx: Tx, session_id: str, message_id: str) -> None:

@@ -2,7 +2,7 @@
 
 import sqlalchemy as sa
 
-from silu.store import blobs, log, schema
+from silu.store import blobs, log, schema, search
 from silu.store.sql import Tx
 
 _s = schema.sessions
@@ -20,6 +20,7 @@ def purge(tx: Tx, session_id: str, files: blobs.BlobFiles) -> None:
         tx.conn.exec_driver_sql("PRAGMA secure_delete=ON")
     for one in [session_id, *_children(tx, session_id)]:
         _purge(tx, one, files)
+    search.sweep(tx)
 
 
 def _purge(tx: Tx, session_id: str, files: blobs.BlobFiles) -> None:
@@ -29,6 +30,7 @@ def _purge(tx: Tx, session_id: str, files: blobs.BlobFiles) -> None:
     for some in _chunks(own):
         tx.execute(sa.delete(_refs).where(_refs.c.message_id.in_(some)))
         tx.execute(sa.delete(_m).where(_m.c.id.in_(some)))
+        search.remove(tx, some)
     for table in (schema.facts, schema.deltas, schema.commands):
         tx.execute(sa.delete(table).where(table.c.session_id == session_id))
     tx.execute(sa.update(_s).where(_s.c.parent_id == session_id).values(parent_id=None))

@@ -11,10 +11,10 @@ import sqlalchemy as sa
 
 from silu.store.escaping import escape, unescape
 
-HEAD = "0002_thinking"
+HEAD = "0003_search"
 """The revision this program writes."""
 
-KNOWN = ("0001_base", "0002_thinking")
+KNOWN = ("0001_base", "0002_thinking", "0003_search")
 """Every revision it can read, oldest first; any other is a newer program's."""
 
 metadata = sa.MetaData(
@@ -397,6 +397,7 @@ epochs = sa.Table(
     _text("tag"),
     _null_text("first_message"),
     _int("created_at"),
+    _null_text("compacted"),
 )
 
 commands = sa.Table(
@@ -422,3 +423,13 @@ steers = sa.Table(
     _int("ts"),
     sa.Index("ix_steers_run_id", "run_id"),
 )
+
+search_rows = sa.Table(
+    "search_rows",
+    metadata,
+    sa.Column("id", _SERIAL, primary_key=True),
+    _id("message_id", nullable=False),
+    _id("scope", nullable=False),
+    sa.Index("ix_search_rows_message_id", "message_id"),
+)
+"""What the search index has; the index itself is `search_text`, see `search.py`."""

@@ -20,12 +20,14 @@ from silu.store import (
     messages,
     misc,
     purge,
+    search,
     sessions,
     snapshot,
     todos,
 )
 from silu.store.api import NewSession, Session, SessionPage
 from silu.store.database import Database, Trouble
+from silu.store.search import Filter, Hit
 from silu.store.sql import Tx
 from silu.store.writer import Readers, Writer
 from silu.types.api import CallView
@@ -50,6 +52,7 @@ class Store:
         self._files = files
         self._listeners: list[Listener] = []
         self._troubles: list[Callable[[Trouble | None], None]] = []
+        self._filling: asyncio.Task[None] | None = None
         self._readers = Readers(database)
         self._writer = Writer(
             database,
@@ -73,10 +76,14 @@ class Store:
         await asyncio.to_thread(database.prepare, backups)
         store = cls(database, blob_table.BlobFiles(blobs or base / "blobs"))
         await store.write(store._drop_orphans)
+        store._filling = asyncio.create_task(store._fill_index(), name="search index")
         return store
 
     async def close(self) -> None:
         """Finish what is queued and end the threads."""
+        if self._filling is not None:
+            self._filling.cancel()
+            await asyncio.wait({self._filling})
         await asyncio.to_thread(self._writer.close)
         await asyncio.to_thread(self._readers.close)
         self._database.dispose()
@@ -226,6 +233,10 @@ class Store:
     async def calls(self, session_id: str, *, run_id: str | None = None) -> list[CallView]:
         return await self.read(lambda tx: misc.calls(tx, session_id, run_id))
 
+    async def search(self, query: str, wanted: Filter | None = None) -> list[Hit]:
+        """Messages in which all words of the query occur, newest first."""
+        return await self.read(lambda tx: search.find(tx, query, wanted or Filter()))
+
     async def todos(self, session_id: str) -> list[Todo]:
         return await self.read(lambda tx: todos.read(tx, session_id))
 
@@ -306,6 +317,12 @@ class Store:
         await self.write(
             lambda tx: misc.once(tx, client_id, kind, session_id, lambda: work(tx, session_id))
         )
+
+    async def _fill_index(self) -> None:
+        """Index what an older silu wrote, a little at a time."""
+        more = True
+        while more:
+            more = await self.write(search.fill, patient=True)
 
     def _drop_orphans(self, tx: Tx) -> None:
         """Blobs that no message came to use, a day after they were put."""

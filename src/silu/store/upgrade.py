@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError
 
-from silu.store import schema
+from silu.store import schema, search
 from silu.types.errors import UserError
 
 if TYPE_CHECKING:
@@ -101,6 +101,7 @@ def _create(database: "Database") -> None:
             if not database.is_sqlite:
                 connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7150)")
             schema.metadata.create_all(connection)
+            search.create(connection)
             _VERSION.metadata.create_all(connection)
             if connection.execute(sa.select(_VERSION)).first() is None:
                 connection.execute(sa.insert(_VERSION), {"version_num": schema.HEAD})
