@@ -240,6 +240,7 @@ describe('8 · Markdown, only while open', () => {
     data.text += '\n\nmore'
     await settle(50)
     expect(box.scrollTop).toBe(500)
+    box.dispatchEvent(new WheelEvent('wheel', { deltaY: -300 }))
     box.scrollTop = 200
     box.dispatchEvent(new Event('scroll'))
     height = 800

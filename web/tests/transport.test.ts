@@ -179,6 +179,20 @@ describe('facts', () => {
   })
 })
 
+describe('what is told again after the history was read', () => {
+  it('brings no text of runs that are not on the page, and no second run', () => {
+    const model = session()
+    model.replayUntil = 9
+    const old = { ...delta('content', 0, 'old', { message_id: 'far' }), run_id: '' }
+    expect(applyDelta(model, old)).toBe('ignored')
+    expect(applyDelta(model, { ...old, run_id: 'r' })).toBe('ignored')
+    const level = { requested: 'default', effective: 'high', source: 'model', notes: [] }
+    const begun = { model: 'v/m', level, mode: 'build' as const, user_message_id: 'u' }
+    expect(applyFact(model, fact('run_start', 1, begun))).toBe('ignored')
+    expect(model.turns).toEqual([])
+  })
+})
+
 describe('a snapshot', () => {
   it('brings the running answer as it is, and the open thought goes on from there', () => {
     const model = session()

@@ -3,12 +3,18 @@ import { useEventListener, useResizeObserver } from '@vueuse/core'
 import { ref, type Ref } from 'vue'
 
 const NEAR_PX = 6
+/** A scroll upwards so soon after a gesture is the reader's. */
+const GESTURE_MS = 600
+/** A scroll upwards so soon after the content changed is the layout's, unless there was a gesture. */
+const LAYOUT_MS = 200
 
 export function useTail(scroller: Ref<HTMLElement | null>, content: Ref<HTMLElement | null>) {
   const following = ref(true)
   const atEnd = ref(true)
   let lastTop = 0
-  let lastHeight = 0
+  let gestureAt = Number.NEGATIVE_INFINITY
+  let layoutAt = Number.NEGATIVE_INFINITY
+  let dragging = false
 
   function distance(element: HTMLElement): number {
     return element.scrollHeight - element.clientHeight - element.scrollTop
@@ -18,13 +24,13 @@ export function useTail(scroller: Ref<HTMLElement | null>, content: Ref<HTMLElem
     const element = scroller.value
     if (!element) return
     following.value = true
+    layoutAt = performance.now()
     element.scrollTop = element.scrollHeight
     remember(element)
   }
 
   function remember(element: HTMLElement): void {
     lastTop = element.scrollTop
-    lastHeight = element.scrollHeight
     atEnd.value = distance(element) <= NEAR_PX
   }
 
@@ -32,32 +38,42 @@ export function useTail(scroller: Ref<HTMLElement | null>, content: Ref<HTMLElem
   function grew(): void {
     const element = scroller.value
     if (!element) return
+    layoutAt = performance.now()
     if (following.value) element.scrollTop = element.scrollHeight
     remember(element)
   }
 
-  function release(): void {
-    const element = scroller.value
-    if (element && element.scrollHeight > element.clientHeight) following.value = false
+  function gesture(): void {
+    gestureAt = performance.now()
   }
 
   useEventListener(scroller, 'scroll', () => {
     const element = scroller.value
     if (!element) return
+    const now = performance.now()
+    const byReader = dragging || now - gestureAt < GESTURE_MS || now - layoutAt > LAYOUT_MS
     const up = element.scrollTop < lastTop - 1
-    // A fold makes the content shorter and the browser clamps: that is not the reader.
-    const shrank = element.scrollHeight < lastHeight - 1
     if (distance(element) <= NEAR_PX) following.value = true
-    else if (up && !shrank) following.value = false
+    else if (up && byReader) following.value = false
+    else if (following.value && !byReader) element.scrollTop = element.scrollHeight
     remember(element)
   }, { passive: true })
   useEventListener(scroller, 'wheel', (event: WheelEvent) => {
-    if (event.deltaY < 0) release()
+    gesture()
+    const element = scroller.value
+    // At once, not with the scroll that follows: text that comes in between must not pull back.
+    if (event.deltaY < 0 && element && element.scrollHeight > element.clientHeight) {
+      following.value = false
+    }
   }, { passive: true })
-  useEventListener(scroller, 'keydown', (event: KeyboardEvent) => {
-    if (event.target instanceof HTMLTextAreaElement) return
-    if (['PageUp', 'ArrowUp', 'Home'].includes(event.key)) release()
-  })
+  useEventListener(scroller, ['touchmove', 'keydown'], gesture, { passive: true })
+  useEventListener(scroller, 'pointerdown', (event: PointerEvent) => {
+    // On the scroller itself: its scrollbar.
+    dragging = event.target === scroller.value
+  }, { passive: true })
+  useEventListener(window, 'pointerup', () => {
+    dragging = false
+  }, { passive: true })
   useResizeObserver(scroller, grew)
   useResizeObserver(content, grew)
 

@@ -113,7 +113,10 @@ export function closeTurn(turn: Turn, ts: number | null, interrupted: boolean): 
 
 export function applyDelta(model: SessionModel, frame: DeltaFrame): Outcome {
   const { data } = frame
-  const turn = turnOfMessage(model, data.message_id) ?? turnOfRun(model, frame.run_id || null)
+  const home = turnOfMessage(model, data.message_id)
+  // Text told again of a run that is not on this page: it comes with its page of the history.
+  if (!home && (model.n < model.replayUntil || frame.run_id === '')) return 'ignored'
+  const turn = home ?? turnOfRun(model, frame.run_id)
   if (turn.status === null) turn.status = 'running'
   // Text that is told again names no attempt; the block's id is enough.
   const block = knownBlock(turn, data) ?? blockOf(turn, data, data.kind)
