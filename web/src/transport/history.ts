@@ -1,5 +1,5 @@
 // Stored messages onto a session: the same turns and blocks that facts would have made.
-import { callBlock, closeTurn, setText } from './apply'
+import { callBlock, closeTurn, setText } from './turns'
 import {
   newBlock,
   newTurn,

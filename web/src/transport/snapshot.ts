@@ -1,5 +1,5 @@
 // The way back for a client the log does not reach any more, and what a client says it knows.
-import { blockOf, closeTurn, setText, turnOfRun } from './apply'
+import { blockOf, closeTurn, setText, turnOfRun } from './turns'
 import type { SnapshotBlock, SnapshotFrame } from './frames'
 import { blocksOf, summarise, type SessionModel, type Turn } from './model'
 
