@@ -80,6 +80,14 @@ export interface ApprovePlanCommand {
   data: ApprovePlan
 }
 
+/** Bytes kept outside the message, named by their sha256 (hex); `size` in bytes. */
+export interface BlobRef {
+  sha256: string
+  size: number
+  media_type: string
+  name: string | null
+}
+
 export interface CallList {
   calls: Array<CallView>
 }
