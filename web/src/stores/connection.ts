@@ -30,7 +30,6 @@ export const useConnection = defineStore('connection', () => {
   const onHappened = shallowRef<Happened>(() => undefined)
   const onOpen = shallowRef<() => void>(() => undefined)
 
-  let best = Number.NEGATIVE_INFINITY
   let troubleTimer: ReturnType<typeof setTimeout> | undefined
 
   const follower = new Follower({
@@ -63,12 +62,10 @@ export const useConnection = defineStore('connection', () => {
     schedule,
   })
 
-  /** Replayed facts are old: the freshest one ever seen is nearest to the server's clock. */
-  function learnTime(ts: number): void {
+  /** A heartbeat tells the server's clock; a fact only that it is not behind that. */
+  function learnTime(ts: number, now: boolean): void {
     const difference = ts - Date.now()
-    if (difference <= best) return
-    best = difference
-    skew.value = difference
+    if (now || difference > skew.value) skew.value = difference
   }
 
   function setState(next: SocketState): void {

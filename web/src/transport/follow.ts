@@ -11,8 +11,8 @@ export interface FollowHost {
   /** The log did not reach back: what lies before the snapshot must be read again. */
   reload(sessionId: string): void
   list(frame: ListFrame): void
-  /** Server time of a fact or heartbeat, for the clock. */
-  time(ts: number): void
+  /** Server time: of a heartbeat it is now, of a fact it may be long past. */
+  time(ts: number, now: boolean): void
   /** A fact was applied for the first time (status line, title mark). */
   happened(model: SessionModel, frame: ServerFrame): void
 }
@@ -54,7 +54,7 @@ export class Follower {
       return
     }
     if (frame.type === 'heartbeat') {
-      this.host.time(frame.ts)
+      this.host.time(frame.ts, true)
       return
     }
     if (!('session_id' in frame)) return
@@ -69,7 +69,7 @@ export class Follower {
     } else if (isDelta(frame)) {
       this.text(model, applyDelta(model, frame))
     } else if (isFact(frame)) {
-      this.host.time(frame.ts)
+      this.host.time(frame.ts, false)
       this.fact(model, frame)
     }
   }
