@@ -375,6 +375,17 @@ async def test_after_unsubscribing_nothing_more_comes(house: House) -> None:
     client.close()
 
 
+async def test_following_anew_sends_nothing_twice(house: House) -> None:
+    session = await house.session()
+    client = house.hub.client()
+    await client.subscribe(session)
+    await house.store.rename(session, "a")
+    await client.subscribe(session, since=0)
+    await house.store.rename(session, "b")
+    assert [frame["n"] for frame in frames_of(await client.take())] == [1, 2]
+    client.close()
+
+
 async def test_trouble_with_the_database_is_told_to_everyone(house: House) -> None:
     client = house.hub.client()
     for callback in house.store._troubles:

@@ -1,20 +1,42 @@
-"""What people say to a running turn; satisfies `Runs` of `agent.ports`."""
+"""What people say to a running turn: satisfies `Runs`, `AnswersNow` and `Approves` of
+`agent.ports`."""
 
 import asyncio
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any
 
-from silu.types.facts import Mode
+import msgspec
+
+from silu.agent.approvals import Approval, Rule, Scope
+from silu.store.api import Asked
+from silu.types.facts import ApprovalRequest, Mode
 from silu.types.levels import LevelChoice
+
+KeepRule = Callable[[Rule, Scope], Coroutine[Any, Any, None]]
 
 
 class RunControl:
-    """Lives as long as one attempt at a run. Steering is durable before it stands here."""
+    """Lives as long as one attempt at a run. Steering is durable before it stands here; a
+    person's answer comes with the next attempt, for a run that asks is parked."""
 
-    def __init__(self, mode: Mode, steering: list[tuple[int, str]]) -> None:
+    def __init__(
+        self, mode: Mode, *, steering: list[tuple[int, str]], asked: Asked, keep_rule: KeepRule
+    ) -> None:
         self._mode: Mode = mode
         self._level: LevelChoice | None = None
         self._steering = steering
         self._taken = 0
         self._cancelled = asyncio.Event()
+        self._hurry = asyncio.Event()
+        self._answers = {
+            wait_id: msgspec.convert(answer, Approval)
+            for wait_id, answer in asked.answers.items()
+            if "decision" in answer
+        }
+        self._rules = msgspec.convert(asked.rules, list[Rule])
+        self._keep_rule = keep_rule
+
+    # ------------------------------------------------------------- what people do
 
     def set_level(self, level: LevelChoice) -> None:
         self._level = level
@@ -27,6 +49,11 @@ class RunControl:
 
     def cancel(self) -> None:
         self._cancelled.set()
+
+    def answer_now(self) -> None:
+        self._hurry.set()
+
+    # ------------------------------------------------------------- what the turn reads
 
     def level(self) -> LevelChoice | None:
         return self._level
@@ -49,3 +76,24 @@ class RunControl:
 
     async def wait_cancelled(self) -> None:
         await self._cancelled.wait()
+
+    def take_answer_now(self) -> bool:
+        wanted = self._hurry.is_set()
+        self._hurry.clear()
+        return wanted
+
+    async def wait_answer_now(self) -> None:
+        await self._hurry.wait()
+
+    def rules(self) -> Sequence[Rule]:
+        return self._rules
+
+    def answered(self, approval_id: str) -> Approval | None:
+        return self._answers.get(approval_id)
+
+    async def approval(self, request: ApprovalRequest) -> Approval | None:
+        return self._answers.get(request.approval_id)
+
+    async def add_rule(self, rule: Rule, scope: Scope) -> None:
+        self._rules.append(rule)
+        await self._keep_rule(rule, scope)

@@ -5,10 +5,13 @@ import contextlib
 import logging
 from collections.abc import Callable
 
+import msgspec
+
+from silu.agent.approvals import Rule, Scope
 from silu.agent.ports import Stale
 from silu.engine import ops
 from silu.engine.api import Done, Execute, Parked, TurnPorts
-from silu.engine.control import RunControl
+from silu.engine.control import KeepRule, RunControl
 from silu.engine.flusher import Flusher
 from silu.engine.hub import Hub
 from silu.engine.journal import StoreBlobs, StoreJournal
@@ -28,9 +31,11 @@ CANCEL_PATIENCE = 0.6
 class _Active:
     """A run this process works on."""
 
-    def __init__(self, begun: ops.Begun) -> None:
+    def __init__(self, begun: ops.Begun, keep_rule: KeepRule) -> None:
         self.ref = begun.ref
-        self.control = RunControl(begun.mode, begun.steering)
+        self.control = RunControl(
+            begun.mode, steering=begun.steering, asked=begun.asked, keep_rule=keep_rule
+        )
         self.task: asyncio.Task[None] | None = None
 
     def abandon(self) -> None:
@@ -129,7 +134,14 @@ class Driver:
         if old is not None and old.task is not None:
             # A newer attempt: the old one is stale and would find out at its next write.
             old.abandon()
-        active = self._active[ref.session_id] = _Active(begun)
+
+        async def keep_rule(rule: Rule, scope: Scope) -> None:
+            kept = msgspec.structs.asdict(rule)
+            await self._store.write(
+                lambda tx: runs.add_rule(tx, ref.session_id, kept, for_good=scope == "always")
+            )
+
+        active = self._active[ref.session_id] = _Active(begun, keep_rule)
         self._hub.run_started(ref.session_id, ref.run_id, begun.started_at)
         active.task = asyncio.create_task(self._drive(active), name=f"run {ref.run_id}")
 

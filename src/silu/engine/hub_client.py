@@ -43,7 +43,9 @@ class HubClient:
         await self._join(session_id, since=since, blocks=blocks or {}, whole=False)
 
     def unsubscribe(self, session_id: str) -> None:
+        """Leave a session; what is queued of it is not sent any more."""
         self._behind.discard(session_id)
+        self._box.drop(session_id)
         channel = self._following.pop(session_id, None)
         if channel is not None:
             self._leave(channel)

@@ -6,7 +6,8 @@ from typing import TypeVar, cast
 
 import msgspec
 
-from silu.agent.ports import CallRecord, Epoch, SessionState, Stale, TurnState
+from silu.agent.plan import Plans
+from silu.agent.ports import CallRecord, Compacted, Epoch, SessionState, Stale, TurnState
 from silu.engine.control import RunControl
 from silu.engine.flusher import Flusher, RunSink
 from silu.store import StaleRunError, Store, runs, sessions, turns
@@ -14,13 +15,13 @@ from silu.store.api import CallRow, EpochRow, TurnRow
 from silu.store.sql import Tx
 from silu.types.facts import DeltaData, DoneReason, FactData, RunStatus
 from silu.types.parts import BlobRef, Message
-from silu.types.todos import Todo
+from silu.types.todos import Plan, Todo
 
 T = TypeVar("T")
 
 
 class StoreJournal:
-    """Satisfies `Journal` and `Events` of `agent.ports`."""
+    """Satisfies `Journal`, `Events`, `Compacts` and `KeepsPlans` of `agent.ports`."""
 
     def __init__(
         self,
@@ -66,6 +67,22 @@ class StoreJournal:
     async def start_epoch(self, epoch: Epoch) -> None:
         row = EpochRow(**msgspec.structs.asdict(epoch))
         await self._write(lambda tx: turns.start_epoch(tx, self._ref, row))
+
+    async def compact(
+        self, epoch: Epoch, compacted: Compacted, *, facts: Sequence[FactData] = ()
+    ) -> None:
+        row = EpochRow(**msgspec.structs.asdict(epoch))
+        shorter = msgspec.json.encode(compacted).decode()
+        await self._write(
+            lambda tx: turns.start_epoch(tx, self._ref, row, compacted=shorter, facts=facts)
+        )
+
+    async def put_plans(
+        self, plans: Sequence[Plan], todos: list[Todo], *, by: str, facts: Sequence[FactData]
+    ) -> None:
+        await self._write(
+            lambda tx: turns.put_plans(tx, self._ref, plans, todos, by=by, facts=facts)
+        )
 
     async def put_message(
         self,
@@ -173,13 +190,15 @@ def _state(row: TurnRow, default_model: Callable[[], str]) -> TurnState:
         ),
         history=row.history,
         todos=session.todos,
-        plan=session.plan,
+        plan=Plans(row.plans).current,
+        plans=row.plans,
         epoch=_epoch(row.epoch),
         steps_done=row.steps_done,
         attempt=row.attempt,
         turn_level=row.run.turn_level,
         open_calls=row.open_calls,
         spent=row.spent,
+        compacted=(msgspec.json.decode(row.compacted, type=Compacted) if row.compacted else None),
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from silu.agent.approvals import Approval
 from silu.engine import ops
 from silu.engine.api import Execute, RunItem, Sent
 from silu.engine.driver import MOST_STALLS, Driver
@@ -180,6 +181,39 @@ class LocalEngine:
                 raise UserError("This message is not in the queue any more.", code="not_queued")
 
         await self._store.command(client_id, "queue_edit", session_id, work)
+
+    async def answer_now(
+        self, session_id: str, *, run_id: str | None = None, client_id: str | None = None
+    ) -> bool:
+        """End the running turn's thinking: it answers with what there is. False when none runs."""
+
+        def which(tx: Tx) -> str | None:
+            on = next((r for r in runs.of_session(tx, session_id) if r.status == "running"), None)
+            return on.id if on is not None and run_id in (None, on.id) else None
+
+        found: str | None = await self._store.command(client_id, "answer_now", session_id, which)
+        if found is None:
+            return False
+        if (control := self._driver.control(session_id, found)) is not None:
+            control.answer_now()
+        return True
+
+    async def approve(
+        self,
+        session_id: str,
+        approval_id: str,
+        approval: Approval,
+        *,
+        client_id: str | None = None,
+    ) -> None:
+        """The person's word on a call; the run that waits for it goes on. `unknown_wait`."""
+        await self.resolve_wait(
+            session_id,
+            approval_id,
+            approval.decision,
+            details=msgspec.structs.asdict(approval),
+            client_id=client_id,
+        )
 
     async def set_level(
         self,

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 from silu.store import log, messages, recover, runs, sessions, turns
-from silu.store.api import NewRun, RunRef
+from silu.store.api import Asked, NewRun, RunRef
 from silu.store.ids import new_id
 from silu.store.sql import Tx
 from silu.types.errors import UserError
@@ -41,6 +41,7 @@ class Begun(msgspec.Struct, kw_only=True):
     started_at: int
     stalled: int
     steering: list[tuple[int, str]]
+    asked: Asked
 
 
 class Submitted(msgspec.Struct, kw_only=True):
@@ -70,6 +71,7 @@ def begun(tx: Tx, ref: RunRef) -> Begun:
         started_at=run.started_at or tx.now,
         stalled=run.stalled,
         steering=runs.open_steers(tx, ref.run_id),
+        asked=runs.asked(tx, ref.session_id, ref.run_id),
     )
 
 

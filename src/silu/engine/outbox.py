@@ -46,6 +46,10 @@ class Outbox:
         self._bytes = self._frames = 0
         return dropped
 
+    def drop(self, session_id: str) -> None:
+        """Throw away what is queued of one session: it is left, or followed anew."""
+        self._queue = deque(item for item in self._queue if item[0] != session_id)
+
     def take(self) -> list[Out]:
         found = [out for _, out in self._queue]
         self._queue.clear()

@@ -126,6 +126,16 @@ class TurnRow(msgspec.Struct, kw_only=True):
     attempt: int
     open_calls: dict[str, Literal["proposed", "started"]]
     spent: TokenCount | None
+    plans: list[Plan] = []
+    compacted: str | None = None
+
+
+class Asked(msgspec.Struct, kw_only=True):
+    """What a run's person said before this attempt: answers by what was asked, and the rules
+    they left (JSON values), those for good first."""
+
+    answers: dict[str, dict[str, Any]]
+    rules: list[dict[str, Any]]
 
 
 class CallRow(msgspec.Struct, kw_only=True):

@@ -9,10 +9,12 @@ import sqlalchemy as sa
 from sqlalchemy import bindparam
 
 from silu.store import schema
+from silu.store.plans import put_plan
 from silu.store.sql import Sql, Tx
 from silu.types import facts as f
 from silu.types.errors import UserError
 from silu.types.frames import FactFrame
+from silu.types.todos import Plan
 
 _encoder = msgspec.json.Encoder()
 _s = schema.sessions
@@ -186,16 +188,7 @@ def _answered(tx: Tx, frame: FactFrame, data: f.WaitResolved) -> None:
 
 
 def _plan(tx: Tx, frame: FactFrame, data: f.PlanUpdate) -> None:
-    values = {
-        "session_id": frame.session_id,
-        "plan_id": data.plan_id,
-        "revision": data.revision,
-        "status": data.status,
-        "data": bytes(frame.data).decode(),
-        "created_at": frame.ts,
-        "updated_at": frame.ts,
-    }
-    tx.upsert(schema.plans, values, keep=("created_at",))
+    put_plan(tx, frame.session_id, msgspec.convert(msgspec.structs.asdict(data), Plan))
 
 
 def _skill(tx: Tx, frame: FactFrame, data: f.SkillStart | f.SkillEnd) -> None:

@@ -127,9 +127,8 @@ def page(tx: Tx, session_id: str, *, before: str | None, limit: int) -> MessageP
     )
 
 
-def history(tx: Tx, session_id: str, *, since: str | None = None) -> list[Message]:
-    """Every finished message, oldest first, as the model sees it; from message `since` on."""
-    start = position(tx, session_id, since) if since else None
+def history(tx: Tx, session_id: str) -> list[Message]:
+    """Every finished message, oldest first, with its continuity."""
     query = (
         sa.select(
             _m.c.id,
@@ -143,8 +142,6 @@ def history(tx: Tx, session_id: str, *, since: str | None = None) -> list[Messag
         .where(_h.c.session_id == session_id, _m.c.final.is_(True))
         .order_by(_h.c.seq)
     )
-    if start is not None:
-        query = query.where(_h.c.seq >= start)
     return [_message(row) for row in tx.execute(query)]
 
 

@@ -18,9 +18,16 @@ def purge(tx: Tx, session_id: str, files: blobs.BlobFiles) -> None:
     if tx.is_sqlite:
         # Freed pages are overwritten, so that deleted words do not stay in the file.
         tx.conn.exec_driver_sql("PRAGMA secure_delete=ON")
+        tx.after_commit.append(lambda: _forget_log(tx))
     for one in [session_id, *_children(tx, session_id)]:
         _purge(tx, one, files)
     search.sweep(tx)
+
+
+def _forget_log(tx: Tx) -> None:
+    """The write-ahead log still has the words: put it into the file and cut it."""
+    tx.raw.execute("PRAGMA secure_delete=OFF")
+    tx.raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
 
 def _purge(tx: Tx, session_id: str, files: blobs.BlobFiles) -> None:

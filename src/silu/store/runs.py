@@ -6,8 +6,8 @@ from typing import Any
 import msgspec
 import sqlalchemy as sa
 
-from silu.store import deltas, log, messages, schema
-from silu.store.api import NewRun, Run, RunRef, RunState, StaleRunError
+from silu.store import deltas, log, messages, misc, schema
+from silu.store.api import Asked, NewRun, Run, RunRef, RunState, StaleRunError
 from silu.store.sql import Tx
 from silu.types.facts import DoneReason, FactData, MessageAdded, QueuedSend, QueueUpdate, RunStatus
 from silu.types.levels import parse_level
@@ -23,6 +23,8 @@ from silu.types.parts import (
 _r = schema.runs
 _s = schema.sessions
 _st = schema.steers
+
+_RULES = "approval.rules"
 
 
 def submit(tx: Tx, session_id: str, new: NewRun) -> None:
@@ -154,7 +156,11 @@ def park(tx: Tx, ref: RunRef, wait_id: str) -> bool:
     status = tx.execute(sa.select(approvals.c.status).where(approvals.c.id == wait_id)).scalar()
     if status == "answered":
         return False
-    tx.execute(sa.update(_r).where(_r.c.id == ref.run_id).values(status="parked", wait_id=wait_id))
+    tx.execute(
+        sa.update(_r)
+        .where(_r.c.id == ref.run_id)
+        .values(status="parked", wait_id=wait_id, stalled=0)
+    )
     log.touch(tx, ref.session_id)
     return True
 
@@ -229,6 +235,37 @@ def answer_wait(tx: Tx, session_id: str, wait_id: str, details: dict[str, Any]) 
         )
     )
     return done.rowcount == 1
+
+
+def asked(tx: Tx, session_id: str, run_id: str) -> Asked:
+    """What the person said to a run before, and the rules in force."""
+    table = schema.approvals
+    rows = tx.execute(
+        sa.select(table.c.id, table.c.answer).where(
+            table.c.run_id == run_id, table.c.answer.is_not(None)
+        )
+    )
+    kept = tx.execute(sa.select(_s.c.rules).where(_s.c.id == session_id)).scalar()
+    of_session: list[dict[str, Any]] = msgspec.json.decode(kept) if kept else []
+    return Asked(
+        answers={row.id: msgspec.json.decode(row.answer) for row in rows},
+        rules=_for_good(tx) + of_session,
+    )
+
+
+def add_rule(tx: Tx, session_id: str, rule: dict[str, Any], *, for_good: bool) -> None:
+    """Keep what was allowed or denied, for this session or for all."""
+    if for_good:
+        misc.set_setting(tx, _RULES, [*_for_good(tx), rule])
+        return
+    kept = tx.execute(sa.select(_s.c.rules).where(_s.c.id == session_id)).scalar()
+    rules: list[dict[str, Any]] = msgspec.json.decode(kept) if kept else []
+    text = msgspec.json.encode([*rules, rule]).decode()
+    tx.execute(sa.update(_s).where(_s.c.id == session_id).values(rules=text))
+
+
+def _for_good(tx: Tx) -> list[dict[str, Any]]:
+    return misc.setting(tx, _RULES) or []
 
 
 def parked_on(tx: Tx, session_id: str, wait_id: str) -> str | None:

@@ -11,10 +11,10 @@ import sqlalchemy as sa
 
 from silu.store.escaping import escape, unescape
 
-HEAD = "0003_search"
+HEAD = "0004_rules"
 """The revision this program writes."""
 
-KNOWN = ("0001_base", "0002_thinking", "0003_search")
+KNOWN = ("0001_base", "0002_thinking", "0003_search", "0004_rules")
 """Every revision it can read, oldest first; any other is a newer program's."""
 
 metadata = sa.MetaData(
@@ -110,6 +110,7 @@ sessions = sa.Table(
     _int("updated_at"),
     _flag("archived"),
     _null_int("trashed_at"),
+    _null_text("rules"),
     sa.Index("ix_sessions_changed", "changed"),
     sa.Index("ix_sessions_parent_id", "parent_id"),
 )

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import sqlalchemy as sa
 
-from silu.store import log, messages, runs, schema, todos
+from silu.store import log, messages, plans, runs, schema, todos
 from silu.store.api import NewSession, Session, SessionKind, SessionPage
 from silu.store.ids import new_id
 from silu.store.sql import Tx
@@ -61,7 +61,7 @@ def read(tx: Tx, session_id: str, *, mode: Mode | None = None) -> Session:
         forked_at=row.forked_at,
         run_id=row.running_run,
         todos=todos.read(tx, session_id),
-        plan=todos.newest_plan(tx, session_id),
+        plan=plans.newest(tx, session_id),
         tokens=msgspec.json.decode(row.tokens, type=TokenUpdate) if row.tokens else None,
         queue=runs.queue(tx, session_id),
         waits=waits(tx, session_id),

@@ -1,4 +1,4 @@
-"""One list of todos a session, every change of it kept; plans with every revision."""
+"""One list of todos a session, every change of it kept."""
 
 import msgspec
 import sqlalchemy as sa
@@ -6,10 +6,9 @@ import sqlalchemy as sa
 from silu.store import log, schema
 from silu.store.sql import Tx
 from silu.types.facts import TodoUpdate
-from silu.types.todos import Plan, Todo, TodoSummary, summarise
+from silu.types.todos import Todo, TodoSummary, summarise
 
 _t = schema.todos
-_p = schema.plans
 
 
 def replace(tx: Tx, session_id: str, todos: list[Todo], *, by: str, run_id: str | None) -> None:
@@ -57,17 +56,6 @@ def update_of(todos: list[Todo]) -> TodoUpdate:
 
 def summary_from(text: str | None) -> TodoSummary:
     return msgspec.json.decode(text, type=TodoSummary) if text else summarise([])
-
-
-def newest_plan(tx: Tx, session_id: str) -> Plan | None:
-    """The revision in force: the newest that was not superseded."""
-    row = tx.execute(
-        sa.select(_p.c.data)
-        .where(_p.c.session_id == session_id, _p.c.status != "superseded")
-        .order_by(_p.c.updated_at.desc(), _p.c.revision.desc())
-        .limit(1)
-    ).scalar()
-    return msgspec.json.decode(row, type=Plan) if row else None
 
 
 def _row(session_id: str, index: int, todo: Todo) -> dict[str, object]:

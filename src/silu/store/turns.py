@@ -13,6 +13,8 @@ import sqlalchemy as sa
 
 from silu.store import deltas, log, messages, runs, schema
 from silu.store.api import CallRow, EpochRow, RunRef, StaleRunError, TurnRow
+from silu.store.plans import every as all_plans
+from silu.store.plans import put_plan
 from silu.store.sessions import read as read_session
 from silu.store.sql import Sql, Tx
 from silu.store.todos import replace as replace_todos
@@ -20,7 +22,7 @@ from silu.types.errors import UserError
 from silu.types.facts import Done as DoneFact
 from silu.types.facts import DoneReason, FactData, RunStatus, TokenCount
 from silu.types.parts import Message, ToolCallPart, ToolResultPart
-from silu.types.todos import Todo
+from silu.types.todos import Plan, Todo
 
 _r = schema.runs
 _m = schema.messages
@@ -41,21 +43,20 @@ def load(tx: Tx, ref: RunRef) -> TurnRow:
         raise StaleRunError(ref.run_id)
     epoch = last_epoch(tx, ref.session_id)
     steps_done = count_steps(tx, ref.run_id)
-    start = _history_start(tx, ref.session_id)
     undone = _undone(tx, ref.run_id)
     return TurnRow(
         run=run,
         session=read_session(tx, ref.session_id, mode=run.turn_mode),
         history=[
-            message
-            for message in messages.history(tx, ref.session_id, since=start)
-            if message.id not in undone
+            message for message in messages.history(tx, ref.session_id) if message.id not in undone
         ],
         epoch=epoch,
         steps_done=steps_done,
         attempt=_last_attempt(tx, ref, steps_done),
         open_calls=open_calls(tx, ref.run_id, steps_done - 1),
         spent=spent(tx, ref.run_id),
+        plans=all_plans(tx, ref.session_id),
+        compacted=_compacted(tx, ref.session_id),
     )
 
 
@@ -121,14 +122,24 @@ def end_step(
     log.append(tx, ref.session_id, ref.run_id, facts)
 
 
-def start_epoch(tx: Tx, ref: RunRef, epoch: EpochRow) -> None:
+def start_epoch(
+    tx: Tx,
+    ref: RunRef,
+    epoch: EpochRow,
+    *,
+    compacted: str | None = None,
+    facts: Sequence[FactData] = (),
+) -> None:
+    """Keep what is sent from now on; `compacted` (JSON) says how the history is made shorter."""
     runs.guard(tx, ref)
     values = {
         "session_id": ref.session_id,
         "created_at": tx.now,
+        "compacted": compacted,
         **msgspec.structs.asdict(epoch),
     }
     tx.upsert(_e, values)
+    log.append(tx, ref.session_id, ref.run_id, facts)
 
 
 def last_epoch(tx: Tx, session_id: str) -> EpochRow | None:
@@ -183,6 +194,23 @@ def put_todos(
     tx: Tx, ref: RunRef, todos: list[Todo], *, by: str, facts: Sequence[FactData]
 ) -> None:
     runs.guard(tx, ref)
+    replace_todos(tx, ref.session_id, todos, by=by, run_id=ref.run_id)
+    log.append(tx, ref.session_id, ref.run_id, facts)
+
+
+def put_plans(
+    tx: Tx,
+    ref: RunRef,
+    plans: Sequence[Plan],
+    todos: list[Todo],
+    *,
+    by: str,
+    facts: Sequence[FactData],
+) -> None:
+    """Write revisions of the plan and the todo list, as one."""
+    runs.guard(tx, ref)
+    for plan in plans:
+        put_plan(tx, ref.session_id, plan)
     replace_todos(tx, ref.session_id, todos, by=by, run_id=ref.run_id)
     log.append(tx, ref.session_id, ref.run_id, facts)
 
@@ -397,11 +425,11 @@ def _whole(number: Any) -> int | None:
     return None if number is None else int(number)
 
 
-def _history_start(tx: Tx, session_id: str) -> str | None:
-    """The first message the model still sees: what was compacted is not read again."""
+def _compacted(tx: Tx, session_id: str) -> str | None:
+    """How the history is sent since the last compaction."""
     return tx.execute(
-        sa.select(_e.c.first_message)
-        .where(_e.c.session_id == session_id, _e.c.reason == "compaction")
+        sa.select(_e.c.compacted)
+        .where(_e.c.session_id == session_id, _e.c.compacted.is_not(None))
         .order_by(_e.c.number.desc())
         .limit(1)
     ).scalar()
