@@ -116,6 +116,7 @@ class Vendor(msgspec.Struct, frozen=True, kw_only=True):
     """A vendor. `doors` are its dialects, the preferred one first; `door_of` picks another one
     for a model (`None`: the first).
 
+    `rank` orders vendors for people (then their label): those that work with only a key first.
     `unknown` are the facts of models of no known family. `start_models` are tried in order as
     this vendor's own start model. `port` marks a local server. `models` are ids to offer when
     the vendor cannot be asked. `transport` replaces the network (the demo plays transcripts).
@@ -125,6 +126,7 @@ class Vendor(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     label: str
     doors: tuple[Door, ...]
+    rank: int = 100
     key_vars: tuple[str, ...] = ()
     needs_key: bool = True
     start_models: tuple[str, ...] = ()

@@ -20,11 +20,7 @@ GROUP = "silu.vendors"
 @cache
 def vendors() -> dict[str, Vendor]:
     """Every vendor by id, our own first; one from outside cannot replace one of ours."""
-    found: dict[str, Vendor] = {}
-    for name in sorted(module.name for module in iter_modules(__path__)):
-        module = import_module(f"{__name__}.{name}")
-        for vendor in _of(getattr(module, "VENDORS", None) or getattr(module, "VENDOR", ())):
-            found[vendor.id] = vendor
+    found = {vendor.id: vendor for vendor in sorted(_ours(), key=lambda v: (v.rank, v.label))}
     for entry in entry_points(group=GROUP):
         for vendor in _of(entry.load()):
             if found.setdefault(vendor.id, vendor) is not vendor:
@@ -36,6 +32,12 @@ def vendors() -> dict[str, Vendor]:
                     fix="Remove the package or give its vendor another id.",
                 )
     return found
+
+
+def _ours() -> Iterator[Vendor]:
+    for info in iter_modules(__path__):
+        module = import_module(f"{__name__}.{info.name}")
+        yield from _of(getattr(module, "VENDORS", None) or getattr(module, "VENDOR", ()))
 
 
 def _of(value: Any) -> Iterator[Vendor]:

@@ -25,6 +25,7 @@ def _headers(facts: Facts, turn: Turn) -> dict[str, str]:
 VENDOR = Vendor(
     id="anthropic",
     label="Anthropic",
+    rank=0,
     key_vars=("ANTHROPIC_API_KEY",),
     start_models=("claude-sonnet-5-5", "claude-opus-5-5", "claude-haiku-5-5"),
     models=(

@@ -23,6 +23,7 @@ def _messages(facts: Facts, thinking: bool) -> dict[str, Any]:
 VENDOR = Vendor(
     id="deepseek",
     label="DeepSeek",
+    rank=3,
     key_vars=("DEEPSEEK_API_KEY",),
     start_models=("deepseek-flash", "deepseek-v4-flash"),
     models=("deepseek-flash", "deepseek-v4.1-flash", "deepseek-v4-flash", "deepseek-v4-pro"),

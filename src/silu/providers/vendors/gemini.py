@@ -21,6 +21,7 @@ def calls_signed(facts: Facts, thinking: bool) -> dict[str, Any]:
 VENDOR = Vendor(
     id="gemini",
     label="Google Gemini",
+    rank=2,
     key_vars=("GEMINI_API_KEY", "GOOGLE_API_KEY"),
     listing="gemini",
     start_models=("gemini-4-hydrogen", "gemini-3.8-flash"),

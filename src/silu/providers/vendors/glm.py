@@ -34,6 +34,7 @@ _CN = "https://open.bigmodel.cn/api"
 VENDOR = Vendor(
     id="glm",
     label="Zhipu GLM",
+    rank=6,
     key_vars=("ZHIPU_API_KEY", "ZAI_API_KEY", "GLM_API_KEY"),
     start_models=("glm-5.3", "glm-5.2"),
     models=("glm-5.3", "glm-5.3-flash", "glm-5.2", "glm-5.1", "glm-5", "glm-4.7", "glm-4.6"),

@@ -35,6 +35,7 @@ def _unsigned(facts: Facts, thinking: bool) -> dict[str, Any]:
 VENDOR = Vendor(
     id="kimi",
     label="Moonshot Kimi",
+    rank=4,
     key_vars=("MOONSHOT_API_KEY", "KIMI_API_KEY"),
     start_models=("kimi-k3.1-pro", "kimi-k3"),
     models=("kimi-k3.1-pro", "kimi-k3", "kimi-k2.7-code", "kimi-k2.6", "kimi-k2.5"),

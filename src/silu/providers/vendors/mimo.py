@@ -21,6 +21,7 @@ def _unsigned(facts: Facts, thinking: bool) -> dict[str, Any]:
 VENDOR = Vendor(
     id="mimo",
     label="Xiaomi MiMo",
+    rank=7,
     key_vars=("XIAOMI_API_KEY", "MIMO_API_KEY"),
     start_models=("mimo-v2.6-pro", "mimo-v2.5-pro"),
     models=("mimo-v2.6-pro", "mimo-v2.6-flash", "mimo-v2.5-pro", "mimo-v2.5", "mimo-v2-flash"),

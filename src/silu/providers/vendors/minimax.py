@@ -53,6 +53,7 @@ def _details(facts: Facts, thinking: bool) -> dict[str, Any]:
 VENDOR = Vendor(
     id="minimax",
     label="MiniMax",
+    rank=8,
     key_vars=("MINIMAX_API_KEY",),
     start_models=("MiniMax-M3", "MiniMax-M2.7"),
     models=("MiniMax-M3.1-Flash", "MiniMax-M3", "MiniMax-M2.7", "MiniMax-M2.5"),

@@ -32,6 +32,7 @@ def _rules(facts: Facts, thinking: bool) -> dict[str, Any]:
 VENDOR = Vendor(
     id="modelscope",
     label="ModelScope",
+    rank=10,
     key_vars=("MODELSCOPE_API_KEY",),
     start_models=("Qwen/Qwen3-235B-A22B", "Qwen/Qwen3-8B"),
     models=(

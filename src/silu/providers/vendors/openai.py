@@ -23,6 +23,7 @@ def _summaries(facts: Facts, thinking: bool) -> dict[str, Any]:
 VENDOR = Vendor(
     id="openai",
     label="OpenAI",
+    rank=1,
     key_vars=("OPENAI_API_KEY",),
     start_models=("gpt-6.2-sol", "gpt-6.1-terra", "gpt-5.6-terra", "gpt-5.5"),
     models=(

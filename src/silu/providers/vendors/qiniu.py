@@ -55,6 +55,7 @@ def _rules(facts: Facts, thinking: bool) -> dict[str, Any]:
 VENDOR = Vendor(
     id="qiniu",
     label="Qiniu",
+    rank=9,
     key_vars=("QINIU_API_KEY",),
     start_models=("deepseek-v4-flash", "deepseek-v3.1"),
     models=("deepseek-v4-flash", "deepseek-v4-pro", "glm-5.2", "kimi-k2.6", "qwen3-max"),

@@ -42,6 +42,7 @@ def _unsigned(facts: Facts, thinking: bool) -> dict[str, Any]:
 VENDOR = Vendor(
     id="qwen",
     label="Alibaba Qwen",
+    rank=5,
     key_vars=("DASHSCOPE_API_KEY", "QWEN_API_KEY"),
     start_models=("qwen4-max", "qwen3.8-max"),
     models=(
