@@ -9,13 +9,18 @@ first answer. Facts are numbered in the job's transaction and reach listeners af
 """
 
 import asyncio
+import base64
+import hashlib
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
+import msgspec
+
 from silu.store import blobs as blob_table
 from silu.store import (
+    carry,
     log,
     messages,
     misc,
@@ -32,6 +37,7 @@ from silu.store.sql import Tx
 from silu.store.writer import Readers, Writer
 from silu.types.api import CallView
 from silu.types.capabilities import Learned
+from silu.types.errors import UserError
 from silu.types.facts import FactData, Mode
 from silu.types.frames import FactFrame, MessagePage, SessionItem, SnapshotData
 from silu.types.levels import LevelChoice
@@ -268,6 +274,47 @@ class Store:
         return await self.write(
             lambda tx: misc.once(tx, client_id, kind, session_id, lambda: work(tx))
         )
+
+    # ------------------------------------------------------------------ out and in again
+
+    async def export(self, session_id: str, *, opaque: bool = False) -> bytes:
+        """The session as one JSON document, with the vendors' opaque data only when asked."""
+
+        def work(tx: Tx) -> bytes:
+            return msgspec.json.encode(carry.export(tx, session_id, self._files, opaque=opaque))
+
+        return await self.read(work)
+
+    async def export_markdown(self, session_id: str, *, thoughts: carry.Thoughts = "none") -> str:
+        """The conversation to read: answers only, with summaries, or with full thoughts."""
+        return await self.read(
+            lambda tx: carry.markdown(
+                carry.export(tx, session_id, self._files, opaque=False), thoughts=thoughts
+            )
+        )
+
+    async def import_session(self, data: bytes, *, client_id: str | None = None) -> Session:
+        """A new session from an exported document; `UserError` code `bad_import`."""
+        document = await asyncio.to_thread(carry.read_document, data)
+        for blob in document.blobs:
+            await self._import_blob(blob)
+
+        def work(tx: Tx) -> Session:
+            made = misc.once(
+                tx, client_id, "create_session", None, lambda: carry.bring_in(tx, document)
+            )
+            return sessions.read(tx, made)
+
+        return await self.write(work)
+
+    async def _import_blob(self, blob: carry.CarriedBlob) -> None:
+        try:
+            data = base64.b64decode(blob.data, validate=True)
+        except ValueError as error:
+            raise UserError("An attachment of the export is damaged.", code="bad_import") from error
+        if hashlib.sha256(data).hexdigest() != blob.ref.sha256:
+            raise UserError("An attachment of the export is another one.", code="bad_import")
+        await self.put_blob(data, media_type=blob.ref.media_type, name=blob.ref.name)
 
     # --------------------------------------------------------------------- small ones
 
