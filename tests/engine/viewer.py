@@ -57,10 +57,14 @@ class Viewer:
             self.n = frame["n"]
             self.facts.append(frame)
             if kind in {"thinking_done", "content_done", "tool_call_done"}:
-                data = frame["data"]
-                self.lengths[data["block_id"]] = data["length"]
-                if data["attempt"] == self.attempts.get(data["message_id"]):
-                    assert len(self.texts.get(data["block_id"], "")) >= data["length"]
+                self.lengths[frame["data"]["block_id"]] = frame["data"]["length"]
+            elif kind == "done":
+                self._check_lengths()
+
+    def _check_lengths(self) -> None:
+        """What is still shown is whole; a block of a lower attempt may have been cut and is gone."""
+        for block_id, text in self.texts.items():
+            assert len(text) >= self.lengths.get(block_id, 0), "the end of a block is missing"
 
     def _delta(self, data: dict[str, Any]) -> None:
         self._newest(data["message_id"], data["block_id"], data["attempt"])
