@@ -62,7 +62,7 @@ class Viewer:
                 self._check_lengths()
 
     def _check_lengths(self) -> None:
-        """What is still shown is whole; a block of a lower attempt may have been cut and is gone."""
+        """What is still shown is whole; a block of a lower attempt may be cut and is gone."""
         for block_id, text in self.texts.items():
             assert len(text) >= self.lengths.get(block_id, 0), "the end of a block is missing"
 
