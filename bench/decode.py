@@ -7,6 +7,7 @@ both sides). P1's goal is for the second: that is what a person pays.
 import asyncio
 import multiprocessing
 import socket
+import time
 from collections.abc import Awaitable, Callable
 
 import aiohttp
@@ -106,6 +107,77 @@ def serve(port: int, bodies: dict[str, bytes]) -> None:
             writer.close()
 
     async def main() -> None:
+        server = await asyncio.start_server(answer, "127.0.0.1", port)
+        await server.serve_forever()
+
+    asyncio.run(main())
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+async def over_a_socket(port: int, *, times: int) -> list[measure.Row]:
+    rows: list[measure.Row] = []
+    async with aiohttp.ClientSession() as session:
+        for dialect in streams.STREAMS:
+            url = f"http://127.0.0.1:{port}/{dialect}"
+
+            async def floor(url: str = url, dialect: str = dialect) -> int:
+                got: list[str] = []
+                sink = Floor(dialect, got.append)
+                async with session.get(url) as answer:
+                    async for piece in answer.content.iter_any():
+                        sink.feed(piece)
+                return len(got)
+
+            async def ours(url: str = url, dialect: str = dialect) -> int:
+                reader = decoder(dialect, rules=DecodeRules(), streaming=True)
+                deltas = 0
+                async with session.get(url) as answer:
+                    async for piece in answer.content.iter_any():
+                        for event in reader.feed(piece):
+                            kind = type(event)
+                            if kind is ThinkingDelta or kind is TextDelta:
+                                deltas += 1
+                reader.close()
+                return deltas
+
+            assert await floor() == await ours() == N
+            cases: dict[str, Callable[[], Awaitable[object]]] = {"floor": floor, "silu": ours}
+            taken = await measure.async_rounds(cases, times=times)
+            rows += compare(dialect, taken, goal=1.5)
+    return rows
+
+
+def socket_rows(*, times: int) -> list[measure.Row]:
+    port = free_port()
+    bodies = {dialect: make(N) for dialect, make in streams.STREAMS.items()}
+    vendor = multiprocessing.get_context("spawn").Process(
+        target=serve, args=(port, bodies), daemon=True
+    )
+    vendor.start()
+    try:
+        wait_for(port)
+        return asyncio.run(over_a_socket(port, times=times))
+    finally:
+        vendor.terminate()
+        vendor.join()
+
+
+def wait_for(port: int) -> None:
+    until = time.monotonic() + 20
+    while time.monotonic() < until:
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.05)
+    raise RuntimeError("the bench's own server did not start")
+
+
+def main() -> None:
         server = await asyncio.start_server(answer, "127.0.0.1", port)
         await server.serve_forever()
 
