@@ -2,7 +2,7 @@
 
 import asyncio
 import shutil
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from tempfile import mkdtemp
 
@@ -36,7 +36,7 @@ class Gate:
         self.open = asyncio.Event()
 
 
-def talk(thought: list[str], words: list[str]) -> Callable[[TurnPorts], "asyncio.Future[Done]"]:
+def talk(thought: list[str], words: list[str]) -> Callable[[TurnPorts], Awaitable[Done]]:
     async def turn(ports: TurnPorts) -> Done:
         state = await ports.journal.load()
         ports.events.fact(run_start(state.user_message_id))
@@ -46,7 +46,7 @@ def talk(thought: list[str], words: list[str]) -> Callable[[TurnPorts], "asyncio
         await step.end()
         return await finish(ports)
 
-    return turn  # type: ignore[return-value]  # a coroutine function, seen as what it returns
+    return turn
 
 
 @settings(max_examples=25, deadline=None)

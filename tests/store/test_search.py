@@ -167,3 +167,14 @@ def test_any_text_and_any_query_can_be_cut_into_words(text: str, query: str) -> 
 async def test_no_query_breaks_a_database(store: Store, query: str) -> None:
     await _talks(store)
     await store.search(query)
+
+
+async def test_a_giant_message_is_kept_whole_and_found_by_its_beginning(store: Store) -> None:
+    session = (await store.create_session(NewSession())).item.id
+    giant = "".join(f"w{n} 字{n} " for n in range(200_000))
+    await turn(store, session, "q", [TextPart(text="beginning " + giant + " veryend", id="x")])
+    (kept,) = (await store.history(session))[-1].parts
+    assert isinstance(kept, TextPart)
+    assert kept.text.endswith("veryend")
+    assert len(await store.search("beginning")) == 1
+    assert await store.search("veryend") == []

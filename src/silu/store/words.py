@@ -11,6 +11,10 @@ _CJK = (
 _RUN = re.compile(rf"[{_CJK}]+|[^\W_{_CJK}]+")
 _IS_CJK = re.compile(rf"[{_CJK}]")
 _LONGEST = 60
+_MOST_CHARS = 1_000_000
+"""Of a longer message only so much can be found: cutting it up would hold up every session."""
+_MOST_VECTOR_BYTES = 900_000
+"""PostgreSQL takes no tsvector of a megabyte or more."""
 
 Term = list[str]
 """Tokens that stand next to each other; the last one may go on."""
@@ -20,7 +24,7 @@ def tokens(text: str) -> list[str]:
     """The tokens of a text in order. A CJK run ends with its last character alone, so that one
     character can be looked for wherever it stands."""
     found: list[str] = []
-    for run in _runs(text):
+    for run in _runs(text[:_MOST_CHARS]):
         if _IS_CJK.match(run):
             found += [run[at : at + 2] for at in range(len(run))]
         else:
@@ -55,7 +59,13 @@ def postgres_query(asked: list[Term]) -> str:
 def postgres_vector(text: str) -> str:
     """A tsvector literal with positions; more than 16,383 share the last one."""
     places: dict[str, list[int]] = {}
+    size = 0
     for at, token in enumerate(tokens(text), 1):
+        if token not in places:
+            size += len(token.encode()) + 8
+        size += 2
+        if size > _MOST_VECTOR_BYTES:
+            break
         places.setdefault(token, []).append(min(at, 16_383))
     return " ".join(
         f"'{token}':{','.join(map(str, dict.fromkeys(at[:250])))}" for token, at in places.items()
