@@ -1,17 +1,39 @@
 """What was said and what was thought is found, in Chinese and in English, on both databases."""
 
+import asyncio
 import time
 
 import pytest
+import sqlalchemy as sa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from silu.store import NewSession, Store, schema, words
+from silu.store import NewSession, Store, schema, turns, words
+from silu.store import store as store_module
 from silu.store.search import Filter
+from silu.store.sql import Tx
+from silu.types import facts as f
 from silu.types.parts import TextPart, ThinkingPart
 from tests.store.rows import answer, begin, finish, turn
 
 pytestmark = pytest.mark.anyio
+
+
+_NOTHING = f.TokenCount(
+    input_tokens=None,
+    output_tokens=None,
+    total_tokens=None,
+    reasoning_tokens=None,
+    cached_tokens=None,
+    api_calls=0,
+    cost=None,
+)
+
+
+def _due(tx: Tx) -> int:
+    """How many messages are still to be indexed."""
+    count = sa.select(sa.func.count()).select_from(schema.search_due)
+    return tx.execute(count).scalar_one()
 
 
 async def _talks(store: Store) -> tuple[str, str]:
@@ -125,6 +147,7 @@ async def test_deleted_words_leave_the_index_itself(tmp_path) -> None:
     session = (await store.create_session(NewSession())).item.id
     for n in range(10):
         await turn(store, session, f"q{n}", [TextPart(text="staatsgeheimnis", id="x")])
+    assert len(await store.search("staatsgeheimnis")) == 10
     await store.purge(session)
     await store.close()
     assert b"staatsgeheimnis" not in path.read_bytes()
@@ -137,6 +160,7 @@ async def test_messages_from_before_the_index_are_found_after_a_while(place, tmp
     def older(tx) -> None:
         tx.conn.exec_driver_sql("DELETE FROM search_text")
         tx.execute(schema.search_rows.delete())
+        tx.execute(schema.search_due.delete())
         tx.execute(schema.settings.delete())
 
     await store.write(older)
@@ -148,6 +172,21 @@ async def test_messages_from_before_the_index_are_found_after_a_while(place, tmp
     assert len(await store.search("keystone")) == 1
     assert len(await store.search("拱桥")) == 1
     await store.close()
+
+
+async def test_a_turn_is_indexed_some_time_after_it(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store_module, "_INDEX_AFTER", 0.02)
+    session = (await store.create_session(NewSession())).item.id
+    ref = await begin(store, session)
+    await answer(store, ref, [TextPart(text="lighthouse", id="x")])
+    done = f.Done(status="completed", reason=None, finish_reason="stop", usage=_NOTHING)
+    await store.write(lambda tx: turns.finish(tx, ref, "completed", reason=None, facts=[done]))
+    async with asyncio.timeout(5):
+        while await store.read(_due):  # noqa: ASYNC110 - the index tells nobody
+            await asyncio.sleep(0.01)
+    assert len(await store.search("lighthouse")) == 1
 
 
 @given(text=st.text(max_size=200), query=st.text(max_size=20))

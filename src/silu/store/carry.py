@@ -18,7 +18,6 @@ from silu.types.errors import UserError
 from silu.types.parts import (
     BlobRef,
     Continuity,
-    Message,
     Part,
     ServerToolPart,
     TextPart,
@@ -240,7 +239,7 @@ def _put(tx: Tx, session_id: str, message: CarriedMessage, names: dict[str, str]
     messages.link(tx, session_id, new)
     for sha256 in codec.blobs_of(parts):
         tx.upsert(schema.blob_refs, {"message_id": new, "sha256": sha256})
-    search.index(tx, Message(id=new, role=message.role, parts=parts))
+    search.note(tx, new)
 
 
 def _renamed(

@@ -93,8 +93,8 @@ def put(
     else:
         tx.run(_UPDATE, {"key": message.id, **{name: row[name] for name in _REPLACED}})
     _refer(tx, message)
-    if final:
-        search.index(tx, message)
+    if final and message.role in ("user", "assistant"):
+        search.note(tx, message.id)
 
 
 def link(tx: Tx, session_id: str, message_id: str) -> None:

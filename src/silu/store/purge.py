@@ -9,6 +9,7 @@ _s = schema.sessions
 _h = schema.history
 _m = schema.messages
 _refs = schema.blob_refs
+_due = schema.search_due
 
 
 def purge(tx: Tx, session_id: str, files: blobs.BlobFiles) -> None:
@@ -38,6 +39,7 @@ def _purge(tx: Tx, session_id: str, files: blobs.BlobFiles) -> None:
         tx.execute(sa.delete(_refs).where(_refs.c.message_id.in_(some)))
         tx.execute(sa.delete(_m).where(_m.c.id.in_(some)))
         search.remove(tx, some)
+        tx.execute(sa.delete(_due).where(_due.c.message_id.in_(some)))
     for table in (schema.facts, schema.deltas, schema.commands):
         tx.execute(sa.delete(table).where(table.c.session_id == session_id))
     tx.execute(sa.update(_s).where(_s.c.parent_id == session_id).values(parent_id=None))

@@ -11,10 +11,16 @@ import sqlalchemy as sa
 
 from silu.store.escaping import escape, unescape
 
-HEAD = "0004_rules"
+HEAD = "0005_search_due"
 """The revision this program writes."""
 
-KNOWN = ("0001_base", "0002_thinking", "0003_search", "0004_rules")
+KNOWN = (
+    "0001_base",
+    "0002_thinking",
+    "0003_search",
+    "0004_rules",
+    "0005_search_due",
+)
 """Every revision it can read, oldest first; any other is a newer program's."""
 
 metadata = sa.MetaData(
@@ -434,3 +440,6 @@ search_rows = sa.Table(
     sa.Index("ix_search_rows_message_id", "message_id"),
 )
 """What the search index has; the index itself is `search_text`, see `search.py`."""
+
+search_due = sa.Table("search_due", metadata, _id("message_id", primary_key=True))
+"""Messages that are still to be indexed."""

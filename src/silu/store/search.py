@@ -19,6 +19,7 @@ from silu.types.parts import Message, text_of, thinking_of
 Scope = Literal["answer", "thought"]
 
 _rows = schema.search_rows
+_due = schema.search_due
 _m = schema.messages
 _h = schema.history
 _s = schema.sessions
@@ -85,6 +86,25 @@ def create(connection: sa.Connection) -> None:
         )
 
 
+def note(tx: Tx, message_id: str) -> None:
+    """A message was finished or changed: it is indexed a little later, or before a search."""
+    tx.insert_new(_due, {"message_id": message_id})
+
+
+def catch_up(tx: Tx, *, most: int = 50) -> bool:
+    """Index what is due; True while some is left."""
+    due = list(tx.execute(sa.select(_due.c.message_id).limit(most)).scalars())
+    if not due:
+        return False
+    rows = tx.execute(
+        sa.select(_m.c.id, _m.c.role, _m.c.parts, _m.c.thinking_content).where(_m.c.id.in_(due))
+    )
+    for row in rows.all():
+        _index_row(tx, row)
+    tx.execute(sa.delete(_due).where(_due.c.message_id.in_(due)))
+    return len(due) == most
+
+
 def index(tx: Tx, message: Message) -> None:
     """Let a finished message be found; what was indexed of it before goes."""
     remove(tx, [message.id])
@@ -101,6 +121,7 @@ def index(tx: Tx, message: Message) -> None:
 
 
 def remove(tx: Tx, message_ids: list[str]) -> None:
+    """Take messages out of the index."""
     for message_id in message_ids:
         numbers = [row[0] for row in tx.run(_OLD, {"message": message_id}).fetchall()]
         if numbers:
@@ -152,13 +173,17 @@ def fill(tx: Tx, *, most: int = 200) -> bool:
     )
     rows = tx.execute(query).all()
     for row in rows:
-        parts = codec.unpack_parts(row.parts, row.thinking_content)
-        index(tx, Message(id=row.id, role=row.role, parts=parts))
+        _index_row(tx, row)
     if rows:
         misc.set_setting(tx, "search.at", rows[-1].id)
     else:
         misc.set_setting(tx, _FILLED, True)
     return bool(rows)
+
+
+def _index_row(tx: Tx, row: sa.Row[Any]) -> None:
+    parts = codec.unpack_parts(row.parts, row.thinking_content)
+    index(tx, Message(id=row.id, role=row.role, parts=parts))
 
 
 def _query(tx: Tx, asked: list[words.Term], wanted: Filter) -> sa.Executable:

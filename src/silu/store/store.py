@@ -47,6 +47,7 @@ from silu.types.todos import Todo
 T = TypeVar("T")
 Listener = Callable[[list[FactFrame], set[str]], None]
 
+_INDEX_AFTER = 2.0
 _ORPHAN_MS = 24 * 3600 * 1000
 
 
@@ -59,6 +60,7 @@ class Store:
         self._listeners: list[Listener] = []
         self._troubles: list[Callable[[Trouble | None], None]] = []
         self._filling: asyncio.Task[None] | None = None
+        self._indexing: asyncio.TimerHandle | None = None
         self._readers = Readers(database)
         self._writer = Writer(
             database,
@@ -87,6 +89,8 @@ class Store:
 
     async def close(self) -> None:
         """Finish what is queued and end the threads."""
+        if self._indexing is not None:
+            self._indexing.cancel()
         if self._filling is not None:
             self._filling.cancel()
             await asyncio.wait({self._filling})
@@ -241,6 +245,7 @@ class Store:
 
     async def search(self, query: str, wanted: Filter | None = None) -> list[Hit]:
         """Messages in which all words of the query occur, newest first."""
+        await self._catch_up()
         return await self.read(lambda tx: search.find(tx, query, wanted or Filter()))
 
     async def todos(self, session_id: str) -> list[Todo]:
@@ -365,8 +370,26 @@ class Store:
             lambda tx: misc.once(tx, client_id, kind, session_id, lambda: work(tx, session_id))
         )
 
+    def _index_soon(self) -> None:
+        """Some time after a turn, when nobody waits for its words."""
+        if self._indexing is None:
+            loop = asyncio.get_running_loop()
+            self._indexing = loop.call_later(_INDEX_AFTER, self._index_now)
+
+    def _index_now(self) -> None:
+        self._indexing = None
+        if self._filling is None or self._filling.done():
+            self._filling = asyncio.get_running_loop().create_task(self._catch_up())
+
+    async def _catch_up(self) -> None:
+        """Index what was said since, a little at a time."""
+        more = True
+        while more:
+            more = await self.write(search.catch_up, patient=True)
+
     async def _fill_index(self) -> None:
-        """Index what an older silu wrote, a little at a time."""
+        """Index what an older silu wrote, and what the last one did not come to."""
+        await self._catch_up()
         more = True
         while more:
             more = await self.write(search.fill, patient=True)
@@ -378,6 +401,8 @@ class Store:
     def _committed(self, facts: list[FactFrame], touched: set[str]) -> None:
         for listener in list(self._listeners):
             listener(facts, touched)
+        if any(fact.type == "done" for fact in facts):
+            self._index_soon()
 
     def _in_trouble(self, trouble: Trouble | None) -> None:
         for callback in self._troubles:
