@@ -1,6 +1,7 @@
 """Turns that are stopped, cut or refused: what is kept, and that the next one works."""
 
 import asyncio
+import re
 from pathlib import Path
 from typing import Any
 
@@ -105,7 +106,8 @@ async def test_a_stream_cut_in_mid_thought_is_tried_again_in_place(b: Bench) -> 
     assert len([m for m in b.messages if m.role == "assistant"]) == 1
     assert [call.attempt for call in b.session.calls] == [1, 2]
     assert b.session.calls[0].error
-    assert any(f.kind == "wait" for f in b.facts("notice"))  # pyright: ignore
+    waits = [f for f in b.facts("notice") if isinstance(f, facts.Notice) and f.kind == "wait"]
+    assert waits and re.match(r"Waiting \d+\.\d s: ", waits[0].text)
     assert b.done.usage.api_calls == 2
 
 

@@ -135,7 +135,9 @@ async def test_unknown_tools_and_bad_arguments_are_errors_the_model_can_use(b: B
     assert b.fake.refusals == []
 
 
-async def test_a_tool_that_breaks_does_not_end_the_run(one: Bench) -> None:
+async def test_a_tool_that_breaks_does_not_end_the_run_and_is_logged_by_its_place_alone(
+    one: Bench, caplog: pytest.LogCaptureFixture
+) -> None:
     async def broken(args: dict[str, Any], context: ToolContext) -> ToolOutput:
         raise KeyError("secret")
 
@@ -146,3 +148,5 @@ async def test_a_tool_that_breaks_does_not_end_the_run(one: Bench) -> None:
     result = one.messages[2].parts[0]
     assert isinstance(result, ToolResultPart)
     assert result.shown == "broken failed with an internal error (KeyError)"
+    assert "test_limits.py" in caplog.text
+    assert "secret" not in caplog.text

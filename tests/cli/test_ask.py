@@ -177,6 +177,27 @@ async def test_ask_joins_the_running_workspace(vendor: Setup) -> None:
     assert [item["title"] for item in json.loads(listed.out)] == ["Hello"]
 
 
+async def test_a_workspace_that_dies_under_an_ask_is_told_on_a_line_of_its_own(
+    vendor: Setup,
+) -> None:
+    fake, workspace = vendor
+    workspace.start()
+    fake.rate = 20
+    fake.script = play(answer(Think("A very long thought. " * 50), "Never."))
+    process = await begin(workspace, "ask", "Hello", "--model", REF)
+    assert process.stdin is not None
+    assert process.stderr is not None
+    process.stdin.close()
+    seen = b""
+    while b"long thought" not in seen:
+        seen += await asyncio.wait_for(process.stderr.read(64), 30)
+    workspace.kill()
+    rest = await asyncio.wait_for(process.stderr.read(), 20)
+    assert await process.wait() == 2
+    assert rest.splitlines()[-1].startswith(b"silu: The workspace stopped while it answered")
+    assert b"Traceback" not in rest
+
+
 async def test_two_asks_at_once_both_get_their_answer(vendor: Setup) -> None:
     _, workspace = vendor
     one, two = await asyncio.gather(

@@ -19,6 +19,9 @@ from tests.gateway.house import clean_env
     ("error", "code", "told"),
     [
         (UserError("No.", code="x", fix="Do that."), 2, "silu: No. Do that.\n"),
+        (UserError("No.", code="x", setting="NAME"), 2, "silu: No. (setting: NAME)\n"),
+        (UserError("No NAME.", code="x", setting="NAME"), 2, "silu: No NAME.\n"),
+        (PermissionError(13, "Permission denied", "/x/y"), 2, "silu: /x/y: Permission denied.\n"),
         (
             VendorError(Failure(kind="auth", message="Refused.", setting="A_KEY")),
             1,
@@ -122,3 +125,20 @@ def test_open_without_a_workspace_says_how_to_start_one(
     monkeypatch.setenv("SILU_HOME", str(tmp_path))
     assert command.main(["open"]) == 2
     assert "silu serve" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("args", [["serve", "--port", "0", "--no-open"], ["sessions"], ["models"]])
+def test_a_home_that_is_a_file_is_told_in_one_line(
+    args: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    home = tmp_path / "home"
+    home.write_text("no folder")
+    monkeypatch.setenv("SILU_HOME", str(home))
+    assert command.main(args) == 2
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1
+    assert str(home) in told
+    assert "SILU_HOME" in told

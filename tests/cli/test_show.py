@@ -37,6 +37,17 @@ def test_a_snapshot_in_between_repeats_nothing(capsys: pytest.CaptureFixture[str
     assert shown.out == "Answer\n\nsecond\n"
 
 
+def test_a_run_lost_from_sight_leaves_the_next_line_to_what_went_wrong(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    printer = Printer(quiet=False)
+    printer.take(delta("thinking", "a", 0, "half a tho"))
+    printer.broken()
+    assert capsys.readouterr().err == "half a tho\n"
+    Collected().broken()
+    assert capsys.readouterr().out == ""
+
+
 def test_a_new_attempt_takes_back_what_the_old_one_showed(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

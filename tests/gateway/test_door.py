@@ -255,6 +255,9 @@ async def test_events_reach_a_client_without_a_websocket_and_resume_by_number(
             assert wrong.status == 400
         async with web.session.get(f"{web.base}/sessions/none/events") as lost:
             assert lost.status == 404
+        async with web.session.get(f"{web.base}/no/such/path") as lost:
+            assert lost.status == 404
+            assert (await lost.json())["error"]["code"] == "not_found"
 
 
 async def test_a_port_in_use_is_told_with_its_setting(workspace: Workspace) -> None:

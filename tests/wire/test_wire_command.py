@@ -211,6 +211,9 @@ def test_an_error_body_is_told_as_an_error(silu: Any, tmp_path: Path) -> None:
         ("encode", "--model", "deepseek/m", "--messages", "/no/such/file"),
         ("encode", "--model", "deepseek/m", "--messages", __file__),
         ("encode", "--model", "deepseek/m", "--tools", __file__),
+        ("encode", "--model", "deepseek/m", "--max-tokens", "0"),
+        ("encode", "--model", "deepseek/m", "--temperature", "-1"),
+        ("encode", "--model", "deepseek/m", "--temperature", "nan"),
         ("juggle",),
         (),
     ],
@@ -228,6 +231,7 @@ def test_bad_input_ends_in_one_line_and_exit_code_2(silu: Any, args: tuple[str, 
         ([{"role": "user", "parts": [{"type": "text"}]}], []),
         ({"role": "user"}, []),
         ([], [{"name": 5}]),
+        ([], {}),
     ],
 )
 def test_messages_and_tools_that_are_none_are_told(silu: Any, messages: Any, tools: Any) -> None:

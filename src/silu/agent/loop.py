@@ -37,7 +37,7 @@ from silu.agent.turn import Turn, resolution_pair
 from silu.tools.toolbox import ToolBox
 from silu.types import facts
 from silu.types.capabilities import LevelSource, Resolution
-from silu.types.errors import Failure, UserError, VendorError
+from silu.types.errors import Failure, UserError, VendorError, place_of
 from silu.types.events import Finish
 from silu.types.facts import DoneReason, ErrorInfo
 from silu.types.levels import Level
@@ -98,9 +98,11 @@ async def run_turn(
     except Stale:
         raise
     except Exception as problem:
-        log.exception("run %s failed", state.run_id)
+        log.error(  # noqa: TRY400 - a trace ends in the error's text, which may be a person's
+            "run %s failed: %s", state.run_id, place_of(problem)
+        )
         outcome = RunOutcome(status="failed")
-        text = f"silu failed ({type(problem).__name__}); the log has the details."
+        text = f"silu failed ({type(problem).__name__}); the log names the place."
         error = ErrorInfo(kind="internal", message=text)
     if isinstance(outcome, Parked):
         return outcome

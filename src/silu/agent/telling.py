@@ -94,7 +94,7 @@ def wait_notice(event: calls.CallWait) -> facts.Notice:
     if event.model is not None:
         text = f"Going on with {event.model}: {event.reason}"
         return facts.Notice(kind="fallback", text=text, params=params)
-    text = f"Waiting {event.seconds:g} s: {event.reason}"
+    text = f"Waiting {event.seconds:.1f} s: {event.reason}"
     return facts.Notice(kind="wait", text=text, params=params)
 
 

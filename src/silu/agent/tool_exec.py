@@ -14,7 +14,7 @@ from silu.agent.turn import Turn
 from silu.tools.base import Args, Tool, ToolOutput
 from silu.tools.results import EMPTY, Shown, show
 from silu.types import facts
-from silu.types.errors import ToolError
+from silu.types.errors import ToolError, place_of
 from silu.types.parts import Message, Part, ResultStatus, ToolCallPart, ToolResultPart
 
 log = logging.getLogger(__name__)
@@ -141,8 +141,10 @@ async def _run(turn: Turn, work: Round, at: int, tool: Tool, args: Args) -> Tool
     except Stale:
         raise
     except Exception as error:
-        # A fault of a tool must not end the run: the model is told, the log keeps the trace.
-        log.exception("tool %s failed", tool.name)
+        # A fault of a tool must not end the run: the model is told, the log names the place.
+        log.error(  # noqa: TRY400 - a trace ends in the error's text, which may be a person's
+            "tool %s failed: %s", tool.name, place_of(error)
+        )
         text = f"{tool.name} failed with an internal error ({type(error).__name__})"
         output = ToolOutput(text=text, ok=False)
     return await _shown(turn, call, output)

@@ -16,7 +16,7 @@ from silu.cli.exits import FAULT_OF_USER, FAULT_OF_VENDOR, INTERRUPTED, OK
 from silu.cli.link import Frame, Link, connect
 from silu.cli.show import Collected, Printer, Sink
 from silu.types import api
-from silu.types.errors import UserError
+from silu.types.errors import SiluError, UserError
 from silu.types.levels import parse_level
 
 SILENT_PIPE_SECONDS = 3.0
@@ -81,6 +81,9 @@ async def _ask(args: argparse.Namespace, question: str) -> int:
         if args.session and args.model:
             await _command(link, "set_model", session_id, {"model": args.model})
         done = await _turn(link, session_id, question, sink, level=args.level)
+    except SiluError:
+        sink.broken()
+        raise
     finally:
         await link.close()
     sink.finish(session_id, done)

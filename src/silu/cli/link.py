@@ -151,9 +151,14 @@ class RemoteLink:
 
     async def command(self, kind: str, session_id: str | None, data: Frame) -> Frame:
         frame_id = str(next(self._numbers))
-        answer = self._answers[frame_id] = asyncio.get_running_loop().create_future()
         frame = {"type": kind, "frame_id": frame_id, "session_id": session_id, "data": data}
-        await self._socket.send_str(msgspec.json.encode(frame).decode())
+        if self._reader.done():
+            raise _stopped()
+        answer = self._answers[frame_id] = asyncio.get_running_loop().create_future()
+        try:
+            await self._socket.send_str(msgspec.json.encode(frame).decode())
+        except ConnectionError as exc:
+            raise _stopped() from exc
         frame = await answer
         if frame["type"] == "error":
             raise _refused(frame["data"])
@@ -171,8 +176,12 @@ class RemoteLink:
 
     async def _request(self, method: str, path: str, body: msgspec.Struct | None = None) -> Frame:
         data = None if body is None else msgspec.json.encode(body)
-        async with self._http.request(method, f"{self._base}api/v1/{path}", data=data) as answer:
-            found = _decode(await answer.read())
+        url = f"{self._base}api/v1/{path}"
+        try:
+            async with self._http.request(method, url, data=data) as answer:
+                found = _decode(await answer.read())
+        except aiohttp.ClientError as exc:
+            raise _stopped() from exc
         if answer.status >= 400:
             raise _refused(found["error"])
         return found
@@ -188,11 +197,18 @@ class RemoteLink:
                 else:
                     self._frames.put_nowait(frame)
         finally:
-            gone = UserError("The workspace has stopped.", code="unreachable_workspace")
             for waiting in self._answers.values():
                 if not waiting.done():
-                    waiting.set_exception(gone)
+                    waiting.set_exception(_stopped())
             self._frames.put_nowait(None)
+
+
+def _stopped() -> UserError:
+    return UserError(
+        "The workspace has stopped.",
+        code="unreachable_workspace",
+        fix="Start it again with `silu serve`.",
+    )
 
 
 def _refused(info: Frame) -> UserError:

@@ -4,6 +4,7 @@ Exit codes of every command: 0 it went well, 1 a vendor failed, 2 something the 
 (a wrong argument or setting), 130 stopped with Ctrl-C.
 """
 
+import os
 import sys
 
 from silu.cli.exits import FAULT_OF_USER, FAULT_OF_VENDOR, INTERRUPTED, OK
@@ -52,19 +53,36 @@ def _failed(exc: Exception) -> int:
             sys.stderr.write(f"silu: {exc}{hint}\n")
             return FAULT_OF_VENDOR
         case UserError():
-            sys.stderr.write(f"silu: {exc}\n")
+            told = str(exc)
+            named = not exc.setting or exc.setting in told
+            hint = "" if named else f" (setting: {exc.setting})"
+            sys.stderr.write(f"silu: {told}{hint}\n")
             return FAULT_OF_USER
         case SiluError():
             sys.stderr.write(f"silu: {exc}\n")
             return FAULT_OF_VENDOR
+        case OSError(filename=str() | bytes() as place):
+            # A folder that is a file, a file this account may not read: the person's to mend.
+            sys.stderr.write(f"silu: {os.fsdecode(place)}: {exc.strerror}.{_home_of(place)}\n")
+            return FAULT_OF_USER
         case _:
             raise exc
 
 
+def _home_of(place: str | bytes) -> str:
+    """What to change where a file of our own folders is in the way."""
+    from pathlib import Path
+
+    from silu.config import Paths
+
+    paths, at = Paths.find(os.environ), Path(os.fsdecode(place))
+    if any(at.is_relative_to(folder) for folder in (paths.data, paths.config)):
+        return " Mend that folder, or set SILU_HOME to another one."
+    return ""
+
+
 def _pipe_closed() -> int:
     """The reader of our output has gone (`silu … | head`): nothing to complain about."""
-    import os
-
     # Python would complain once more when it flushes stdout at exit.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return OK

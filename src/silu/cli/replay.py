@@ -3,6 +3,7 @@
 import argparse
 import asyncio
 import contextlib
+import os
 import signal
 import sys
 from pathlib import Path
@@ -25,13 +26,6 @@ def main(argv: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="silu wire replay", description=_DESCRIPTION)
     _add_arguments(parser)
     return run(parser.parse_args(argv))
-
-
-def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:  # pyright: ignore[reportPrivateUsage] - no public name
-    """Add the command to a parser's sub-commands; `run` is set as its function."""
-    p = commands.add_parser("replay", help="serve recorded answers as an endpoint")
-    _add_arguments(p)
-    p.set_defaults(run=run)
 
 
 def _add_arguments(p: argparse.ArgumentParser) -> None:
@@ -80,7 +74,7 @@ async def _serve(args: argparse.Namespace, exchanges: "list[Exchange]") -> None:
             url = await stack.enter_async_context(listening(replay.handle, port=args.port))
         except OSError as error:
             raise UserError(
-                f"Port {args.port} cannot be used: {error.strerror}.",
+                f"Port {args.port} cannot be used: {_why(error)}.",
                 code="port_in_use",
                 setting="--port",
                 fix="Choose another port, or leave --port out.",
@@ -88,3 +82,8 @@ async def _serve(args: argparse.Namespace, exchanges: "list[Exchange]") -> None:
         sys.stdout.write(f"{url}{replay.base}\n")
         sys.stdout.flush()
         await stopped.wait()
+
+
+def _why(error: OSError) -> str:
+    """The system's own word: asyncio wraps it in one of its own."""
+    return os.strerror(error.errno) if error.errno else str(error)

@@ -21,6 +21,10 @@ class Sink(Protocol):
 
     def finish(self, session_id: str, done: Frame) -> None: ...
 
+    def broken(self) -> None:
+        """The run was lost from sight; what went wrong is told elsewhere, on a line of its own."""
+        ...
+
 
 class Texts:
     """The text of each block as far as it has come, whatever way it came.
@@ -114,6 +118,9 @@ class Printer:
         elif done["status"] != "completed":
             sys.stderr.write(f"silu: {done['status']}: {done.get('reason') or 'unknown'}\n")
 
+    def broken(self) -> None:
+        self._end_block()
+
     def _answer(self, block_id: str, text: str) -> None:
         if self._open != block_id:
             self._end_block()
@@ -197,6 +204,9 @@ class Collected:
 
     def notice(self, text: str) -> None:
         self._notices.append(text)
+
+    def broken(self) -> None:
+        """Half an object is none: nothing is written."""
 
     def finish(self, session_id: str, done: Frame) -> None:
         told = {

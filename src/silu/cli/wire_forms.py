@@ -1,9 +1,10 @@
 """The shapes of `silu wire`: what a line of input says, what a line of output holds."""
 
+import math
 from collections.abc import Iterator
 from hashlib import sha256
 from itertools import count
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import msgspec
 from msgspec.structs import replace
@@ -28,6 +29,8 @@ from silu.types.parts import (
 )
 from silu.wire import decoder
 from silu.wire.opaque import opaque_values
+
+_Number = TypeVar("_Number", int | None, float | None)
 
 
 class DecodeJob(msgspec.Struct, kw_only=True):
@@ -109,8 +112,8 @@ def encoded(job: EncodeJob, settings: Settings) -> dict[str, Any]:
         tool_choice=job.tool_choice or "auto",
         level=_level(job.level),
         level_source="turn",
-        max_tokens=job.max_tokens,
-        temperature=job.temperature,
+        max_tokens=_at_least(job.max_tokens, 1, "max_tokens"),
+        temperature=_at_least(job.temperature, 0.0, "temperature"),
         stream=job.stream,
     )
     prepared = prepare(profile, request, settings=settings)
@@ -197,9 +200,20 @@ def _message(number: int, form: _MessageForm) -> Message:
     )
 
 
+def _at_least(value: _Number, least: float, setting: str) -> _Number:
+    """The number as given; no request can be made of one that is too small, or none at all."""
+    if value is None or least <= value < math.inf:
+        return value
+    raise UserError(
+        f"`{setting}` must be a number from {least} up, not {value}.",
+        code="bad_argument",
+        setting=setting,
+    )
+
+
 def _tools(found: Any) -> list[ToolSpec]:
     try:
-        return msgspec.convert(cast("Any", found or []), list[ToolSpec])
+        return msgspec.convert(cast("Any", [] if found is None else found), list[ToolSpec])
     except msgspec.ValidationError as error:
         raise UserError(
             f"The tools cannot be read: {error}.", code="bad_argument", setting="tools"

@@ -42,7 +42,9 @@ class Gateway:
         self._guard = guard
         self.sockets = Sockets(app, heartbeat=heartbeat)
         self._compat = Compat(app)
-        self._router = Router(routes=[_route(app, operation) for operation in http.OPERATIONS])
+        self._router = Router(
+            routes=[_route(app, operation) for operation in http.OPERATIONS], default=_no_route
+        )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         match scope["type"]:
@@ -150,6 +152,11 @@ def _route(app: App, operation: Operation) -> Route:
         return await respond(app, operation, request)
 
     return Route(operation.path, endpoint, methods=[operation.method], name=operation.name)
+
+
+async def _no_route(scope: Scope, receive: Receive, send: Send) -> None:
+    wrong = RefusalError(404, "not_found", "There is nothing at this path.")
+    await failure(wrong)(scope, receive, send)
 
 
 async def _refuse_handshake(refusal: RefusalError, receive: Receive, send: Send) -> None:

@@ -14,7 +14,7 @@ from starlette.responses import Response
 
 from silu.gateway.auth import Principal, RefusalError
 from silu.types.api import ErrorBody
-from silu.types.errors import SiluError, UserError, VendorError
+from silu.types.errors import SiluError, UserError, VendorError, place_of
 from silu.types.facts import ErrorInfo
 
 log = logging.getLogger("silu.gateway")
@@ -168,23 +168,13 @@ def describe(exc: Exception) -> tuple[int, ErrorInfo]:
         case SiluError():
             return 400, ErrorInfo(kind="user", code="failed", message=str(exc))
         case _:
-            # The type and the place, never the values: they may hold what people wrote.
-            log.error("unforeseen %s at %s", type(exc).__name__, _place(exc))
+            log.error("unforeseen %s", place_of(exc))
             return 500, ErrorInfo(
                 kind="internal",
                 code="internal",
                 message="The gateway failed at this; its log names the place. "
                 "Nothing else is affected.",
             )
-
-
-def _place(exc: BaseException) -> str:
-    trace, names = exc.__traceback__, list[str]()
-    while trace is not None:
-        code = trace.tb_frame.f_code
-        names.append(f"{code.co_filename.rsplit('/', 2)[-1]}:{trace.tb_lineno}:{code.co_name}")
-        trace = trace.tb_next
-    return " > ".join(names[-5:])
 
 
 async def _body(operation: Operation, request: Request) -> Any:

@@ -36,6 +36,17 @@ class UserError(SiluError):
         return f"{self.message} {self.fix}".strip()
 
 
+def place_of(exc: BaseException) -> str:
+    """Type and place of an exception nobody foresaw, for the log: never its values, which may
+    hold what people wrote."""
+    trace, names = exc.__traceback__, list[str]()
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        names.append(f"{code.co_filename.rsplit('/', 2)[-1]}:{trace.tb_lineno}:{code.co_name}")
+        trace = trace.tb_next
+    return f"{type(exc).__name__} at {' > '.join(names[-5:])}"
+
+
 class VendorError(SiluError):
     """The vendor, or the way to it, failed.
 
