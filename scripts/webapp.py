@@ -42,7 +42,7 @@ class Node(NamedTuple):
 
 
 def find_node() -> Node | None:
-    """The machine's own Node when it is new enough and has npm, else the one of a Python package."""
+    """The machine's own Node when it is new enough and has npm, else that of a package."""
     return _node_of_machine() or _node_of_wheel()
 
 
