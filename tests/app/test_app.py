@@ -112,7 +112,7 @@ async def test_a_removed_endpoint_is_told_beside_the_level(app: App) -> None:
 
 async def test_words_for_a_running_turn_reach_its_next_call(tmp_path: Path) -> None:
     vendor = FakeDeepSeek(
-        play(answer(Think("Slow. " * 40), "First."), answer(Think("b"), "Second.")), rate=100
+        play(answer(Think("Slow. " * 400), "First."), answer(Think("b"), "Second.")), rate=300
     )
     async with serve(vendor) as url:
         paths = Paths.under(tmp_path)
@@ -125,7 +125,9 @@ async def test_words_for_a_running_turn_reach_its_next_call(tmp_path: Path) -> N
         steer = f.Steer(client_id=cid(), text="Use metric units.")
         assert not await app.steer(session.id, steer)
         sent = await app.send(session.id, f.Send(client_id=cid(), text="Hello"))
-        await asyncio.sleep(0.3)
+        async with asyncio.timeout(10):
+            while not vendor.bodies:  # noqa: ASYNC110 - the fake tells nobody when it is asked
+                await asyncio.sleep(0.01)
         assert await app.steer(session.id, f.Steer(client_id=cid(), text="Use metric units."))
         await app.engine.wait(sent.run_id)
         page = await app.messages(session.id)

@@ -1,0 +1,42 @@
+"""What the person chose for the whole workspace."""
+
+import asyncio
+
+import msgspec
+from msgspec import UNSET
+
+from silu.app.base import Services
+from silu.app.folders import existing_folder
+from silu.config.settings import load_preferences, save_preferences
+from silu.types import api
+from silu.types.version import VERSION
+
+
+class Preferences(Services):
+    """Services of the settings page."""
+
+    def settings_view(self) -> api.SettingsView:
+        chosen = self.settings.preferences
+        return api.SettingsView(
+            version=VERSION,
+            data_dir=str(self.settings.paths.data),
+            config_dir=str(self.settings.paths.config),
+            default_model=chosen.default_model,
+            language=chosen.language,
+            thinking_enabled=chosen.thinking_enabled,
+            workspace_roots=list(chosen.workspace_roots),
+        )
+
+    async def patch_settings(self, patch: api.SettingsPatch) -> api.SettingsView:
+        """Keep what was chosen and put it in force at once; variables of the process win."""
+        if isinstance(patch.default_model, str):
+            self.client.model(patch.default_model)
+        changes = {k: v for k, v in msgspec.structs.asdict(patch).items() if v is not UNSET}
+        if patch.workspace_roots is not UNSET:
+            folders = [await asyncio.to_thread(existing_folder, r) for r in patch.workspace_roots]
+            changes["workspace_roots"] = tuple(map(str, folders))
+        paths = self.settings.paths
+        kept = msgspec.structs.replace(await asyncio.to_thread(load_preferences, paths), **changes)
+        await asyncio.to_thread(save_preferences, paths, kept)
+        self.settings = self.client.settings = self.settings.with_preferences(kept)
+        return self.settings_view()

@@ -1,0 +1,129 @@
+"""Sessions: made, changed, read, branched and deleted, each with its workspace folder."""
+
+import asyncio
+from pathlib import Path
+
+import msgspec
+from msgspec import UNSET
+
+from silu.app.base import Services, optional_level
+from silu.app.folders import existing_folder, resolved
+from silu.store.api import NewSession, Session
+from silu.types import api
+from silu.types import frames as f
+from silu.types.errors import UserError
+from silu.types.parts import BlobRef
+
+
+class Sessions(Services):
+    """Services of the session list and of what a session holds."""
+
+    async def list_sessions(self, *, archived: bool = False, limit: int = 200) -> api.SessionList:
+        page = await self.store.list_sessions(archived=archived, limit=limit)
+        return api.SessionList(sessions=page.sessions, n=page.n)
+
+    async def create_session(
+        self, wish: api.SessionCreate, *, any_folder: bool = False
+    ) -> api.SessionView:
+        """A new session; unknown models and levels and folders outside the allowed roots are
+        refused before anything is kept. `any_folder`: the command names its own folder."""
+        model = self.client.model(wish.model or await self._default_model()).ref
+        level = optional_level(wish.level)
+        workspace = None
+        if wish.workspace:
+            workspace = await self._allowed_folder(wish.workspace, any_folder=any_folder)
+        new = NewSession(
+            model=model,
+            level=level,
+            mode=wish.mode,
+            title=wish.title or "",
+            workspace="" if workspace is None else str(workspace),
+            language=wish.language or self.settings.preferences.language or "en",
+        )
+        session = await self.store.create_session(new, client_id=wish.client_id)
+        if workspace is None and not session.workspace:
+            await self._own_folder(session.item.id)
+        return await self.session(session.item.id)
+
+    async def require_session(self, session_id: str) -> None:
+        """`unknown_session` unless there is one of that id."""
+        if not await self.store.items({session_id}):
+            raise UserError("There is no such session.", code="unknown_session")
+
+    async def session(self, session_id: str) -> api.SessionView:
+        return await self._view(await self.store.session(session_id))
+
+    async def patch_session(self, session_id: str, patch: api.SessionPatch) -> api.SessionView:
+        if patch.title is not UNSET:
+            await self.store.rename(session_id, patch.title)
+        if patch.archived is not UNSET:
+            await self.store.archive(session_id, patch.archived)
+        if patch.workspace is not UNSET:
+            folder = await self._allowed_folder(patch.workspace)
+            await self.store.set_workspace(session_id, folder)
+        return await self.session(session_id)
+
+    async def delete_session(self, session_id: str) -> None:
+        """Stop its run, then delete it for good."""
+        await self.store.session(session_id)
+        while await self.engine.cancel(session_id):
+            for run in await self.engine.list(session_id):
+                await self.engine.wait(run.run_id)
+        await self.store.purge(session_id)
+
+    async def fork_session(self, session_id: str, wish: api.SessionFork) -> api.SessionView:
+        session = await self.store.fork(session_id, wish.message_id, client_id=wish.client_id)
+        return await self._view(session)
+
+    async def messages(
+        self, session_id: str, *, before: str | None = None, limit: int = 50
+    ) -> f.MessagePage:
+        return await self.store.messages(session_id, before=before, limit=limit)
+
+    async def calls(self, session_id: str, *, run_id: str | None = None) -> api.CallList:
+        await self.store.session(session_id)
+        return api.CallList(calls=await self.store.calls(session_id, run_id=run_id))
+
+    async def mark_read(self, session_id: str) -> None:
+        await self.store.mark_read(session_id)
+
+    async def put_blob(self, data: bytes, *, media_type: str, name: str | None) -> BlobRef:
+        return await self.store.put_blob(data, media_type=media_type, name=name)
+
+    async def blob(self, sha256: str) -> tuple[BlobRef, bytes]:
+        return await self.store.blob(sha256)
+
+    async def _view(self, session: Session) -> api.SessionView:
+        item = msgspec.structs.asdict(session.item)
+        item["model"] = model = await self._model_of(session)
+        return api.SessionView(
+            **item,
+            level=self._level_state(model, session.level),
+            workspace=session.workspace,
+            workspace_locked=session.workspace_locked,
+            forked_at=session.forked_at,
+            run_id=session.run_id,
+            todos=session.todos,
+            plan=session.plan,
+            tokens=session.tokens,
+            queue=session.queue,
+            waits=session.waits,
+        )
+
+    async def _own_folder(self, session_id: str) -> None:
+        folder = self.settings.paths.data / "workspaces" / session_id
+        await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
+        await self.store.set_workspace(session_id, folder)
+
+    async def _allowed_folder(self, wish: str, *, any_folder: bool = False) -> Path:
+        """The wished folder, links followed, when it exists and lies in an allowed root."""
+        folder = await asyncio.to_thread(existing_folder, wish)
+        roots = self.settings.preferences.workspace_roots
+        if any_folder or any(folder.is_relative_to(resolved(root)) for root in roots):
+            return folder
+        raise UserError(
+            f"{wish} is not below an allowed folder.",
+            code="folder_not_allowed",
+            setting="workspace_roots",
+            fix="Add one in the settings, or leave the folder out.",
+        )

@@ -1,0 +1,104 @@
+"""The one place that puts store, vendors, agent and engine together, and takes them apart."""
+
+import asyncio
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from typing import Self
+
+from silu.agent.loop import run_turn
+from silu.agent.settings import Parked as RunParked
+from silu.agent.settings import TurnSettings
+from silu.app.models import Models
+from silu.app.preferences import Preferences
+from silu.app.sessions import Sessions
+from silu.app.turns import Turns
+from silu.config import Paths, Settings
+from silu.engine import Hub, LocalEngine, Owner
+from silu.engine.api import Done, Parked, TurnPorts
+from silu.providers.client import Client
+from silu.store import Store
+from silu.tools import workspace_tools
+from silu.types import api
+from silu.types.errors import UserError
+
+
+class App(Sessions, Turns, Models, Preferences):
+    """All services over one data folder; make it with `open()` and end it with `close()`."""
+
+    def __init__(
+        self,
+        *,
+        settings: Settings,
+        store: Store,
+        client: Client,
+        owner: Owner,
+        closing: AsyncExitStack,
+    ) -> None:
+        self.settings = settings
+        self.store = store
+        self.client = client
+        self.owner = owner
+        self.hub = Hub(store, level_of=self._level_of)
+        self.engine = LocalEngine(
+            store, self.hub, execute=self._execute, default_model=client.default_model
+        )
+        self._closing = closing
+        self._looked_around = asyncio.create_task(client.models(), name="first look around")
+
+    @classmethod
+    async def open(cls, env: Mapping[str, str], *, paths: Paths | None = None) -> Self:
+        """Own the data folder, open its store and take up what an earlier process left.
+
+        `UserError` codes: `owned`, `newer_database`, `not_a_database`, `bad_config`, …
+        """
+        paths = paths or Paths.find(env)
+        settings = Settings.load(paths, env)
+        async with AsyncExitStack() as stack:
+            owner = Owner.acquire(paths.data)
+            stack.callback(owner.release)
+            place = settings.env.get("SILU_DATABASE") or paths.data / "silu.db"
+            store = await Store.open(place, blobs=paths.data / "blobs")
+            stack.push_async_callback(store.close)
+            client = Client(settings)
+            stack.push_async_callback(client.aclose)
+            app = cls(
+                settings=settings,
+                store=store,
+                client=client,
+                owner=owner,
+                closing=stack.pop_all(),
+            )
+        await app.engine.start()
+        return app
+
+    async def close(self, *, grace: float = 5.0) -> None:
+        """Let turns end or put them down, then close everything in order."""
+        self._looked_around.cancel()
+        await asyncio.wait({self._looked_around})
+        try:
+            await self.engine.stop(grace=grace)
+        finally:
+            await self._closing.aclose()
+
+    async def ready(self) -> api.Ready:
+        """Whether a turn could run now."""
+        checks = {"store": "ok", "models": "ok"}
+        try:
+            await self.store.list_sessions(limit=1)
+        except UserError as exc:
+            checks["store"] = str(exc)
+        return api.Ready(ready=checks["store"] == "ok", checks=checks)
+
+    async def _execute(self, ports: TurnPorts) -> Done | Parked:
+        outcome = await run_turn(
+            journal=ports.journal,
+            events=ports.events,
+            runs=ports.runs,
+            blobs=ports.blobs,
+            client=self.client,
+            tools=workspace_tools(),
+            settings=TurnSettings(),
+        )
+        if isinstance(outcome, RunParked):
+            return Parked(wait_id=outcome.wait_id)
+        return Done()
