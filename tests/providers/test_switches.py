@@ -170,3 +170,28 @@ def test_every_level_can_be_written_for_every_vendor(door, settings):
         prepared = written(door, history(door, settings), settings, level=level)
         assert prepared.resolution.requested == str(level)
         assert json.loads(prepared.http.body)
+
+
+@pytest.mark.parametrize("vendor", ["deepseek", "kimi", "mimo"])
+def test_a_foreign_tool_call_gets_a_filler_on_the_unsigned_anthropic_doors(tmp_path, vendor):
+    settings = Settings.load(Paths.under(tmp_path), {})
+    foreign = Message(
+        role="assistant", parts=[ToolCallPart(call_id="c1", name="look", arguments="{}")], id="a"
+    )
+    result = ToolResultPart(call_id="c1", name="look", status="ok", shown="seen")
+    request = CallRequest(
+        model=f"{vendor}/{vendors()[vendor].start_models[0]}",
+        messages=[
+            Message(role="user", parts=[TextPart(text="q")], id="u"),
+            foreign,
+            Message(role="tool", parts=[result], id="t"),
+        ],
+        level=Level.HIGH,
+    )
+    profile = profile_for(
+        vendor, request.model.split("/")[1], dialect="anthropic-messages", settings=settings
+    )
+    body = json.loads(prepare(profile, request, settings=settings).http.body)
+    blocks = body["messages"][1]["content"]
+    assert blocks[0] == {"type": "thinking", "thinking": " "}
+    assert blocks[1]["type"] == "tool_use"

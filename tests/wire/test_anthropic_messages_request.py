@@ -118,6 +118,36 @@ def test_unsigned_thinking_goes_back_only_where_the_vendor_signs_nothing(
     assert "no signature" in encoded.dropped[0].why
 
 
+@pytest.mark.parametrize(
+    ("where", "has_calls", "filled"),
+    [
+        ("nowhere", True, False),
+        ("tool_calls", True, True),
+        ("tool_calls", False, False),
+        ("assistant", False, True),
+    ],
+)
+def test_an_unsigned_filler_leads_where_the_vendor_insists_on_a_thought(
+    where: str, has_calls: bool, filled: bool
+) -> None:
+    rules = {"filler": " ", "filler_on": where, "unsigned_ok": True}
+    foreign = assistant(thought("R"), "A", *([call()] if has_calls else []))
+    first = messages(user("q"), foreign, rules=rules)[1]["content"][0]
+    assert (first == {"type": "thinking", "thinking": " "}) is filled
+    assert "R" not in str(first)
+    own = assistant(thought("R"), call(), keep=[kept("signature", "null", "thinking")])
+    blocks = messages(user("q"), own, rules=rules)[1]["content"]
+    assert [block["type"] for block in blocks] == ["thinking", "tool_use"]
+    assert blocks[0]["thinking"] == "R"
+
+
+@pytest.mark.parametrize("more", [{"thinking_on": False}, {"rules": {"unsigned_ok": False}}])
+def test_no_filler_without_thinking_or_where_thoughts_are_signed(more: dict[str, Any]) -> None:
+    given = {"filler": " ", "filler_on": "assistant", "unsigned_ok": True, **more.pop("rules", {})}
+    sent = messages(user("q"), assistant("A", call()), rules=given, **more)
+    assert [block["type"] for block in sent[1]["content"]] == ["text", "tool_use"]
+
+
 def test_one_thought_that_cannot_go_back_takes_its_neighbours_along() -> None:
     said = assistant(
         thought("a", "k1"), call("c1"), thought("b", "k2"), call("c2"), keep=[signed("k1")]

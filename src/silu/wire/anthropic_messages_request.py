@@ -2,7 +2,8 @@
 
 Blocks go back in the order they came in, thinking with its signature, unchanged. A thought that
 cannot go back takes all thinking of its message with it: a vendor that finds one block gone
-refuses its neighbours too (vendors.md §1.3).
+refuses its neighbours too (vendors.md §1.3). Vendors that sign nothing and insist on a thought
+(DeepSeek, Kimi, MiMo; vendors.md §4.3, §5.3, §8) get a filler where there is none.
 """
 
 from typing import Any, cast
@@ -201,7 +202,18 @@ class _Writer:
             if turn.parts:
                 self._history.drop(turn, None, "message", "it has neither text nor calls")
             return []
-        return blocks
+        return [*self._filler(blocks), *blocks]
+
+    def _filler(self, blocks: list[Block]) -> list[Block]:
+        """A thought that says nothing, for a message without one: foreign, or never thought."""
+        rules = self._rules
+        kinds = {block["type"] for block in blocks}
+        wanted = rules.filler_on == "assistant" or (
+            rules.filler_on == "tool_calls" and "tool_use" in kinds
+        )
+        if not (wanted and rules.unsigned_ok and self._thinking_on) or "thinking" in kinds:
+            return []
+        return [] if rules.filler is None else [{"type": "thinking", "thinking": rules.filler}]
 
     def _block(self, turn: Turn, part: Part, thoughts: dict[str, Block]) -> Block | None:
         match part:
