@@ -115,11 +115,30 @@ async def test_every_list_has_one_item_in_progress_until_it_is_settled(workspace
     assert [states.count("in_progress") for states in lists] == [1, 1, 0]
 
 
-async def test_an_empty_workspace_is_told_as_it_is_and_leaves_no_open_todo(tmp_path: Path) -> None:
-    made = await turn([{"role": "user", "content": "What is in here?"}], tmp_path)
+@pytest.mark.parametrize(
+    ("asked", "told", "reason"),
+    [
+        ("What is in here?", "The workspace is empty: it holds no files yet.", "is empty"),
+        ("这里有什么？", "工作区是空的，里面还没有任何文件。", "工作区是空的"),
+    ],
+)
+async def test_an_empty_workspace_is_told_in_a_sentence_and_leaves_no_open_todo(
+    tmp_path: Path, asked: str, told: str, reason: str
+) -> None:
+    made = await turn([{"role": "user", "content": asked}], tmp_path)
     assert called(made) == ["todo", "list_files", "todo"]
     assert last_todos(made) == ["completed", "cancelled", "completed"]
-    assert "nothing found" in made[-1]["content"]
+    settled = json.loads(made[-2]["tool_calls"][0]["function"]["arguments"])["todos"][1]
+    assert reason in settled["reason"]
+    assert told in made[-1]["content"]
+    assert not any("nothing found" in str(message) for message in made)
+
+
+async def test_a_workspace_without_text_says_so_and_quotes_no_listing(tmp_path: Path) -> None:
+    (tmp_path / "picture.bin").write_bytes(b"\0\1")
+    made = await turn([{"role": "user", "content": "What is in here?"}], tmp_path)
+    assert last_todos(made) == ["completed", "cancelled", "completed"]
+    assert "there is no text file among the entries." in made[-1]["content"]
 
 
 async def test_a_chinese_question_gets_a_chinese_turn(workspace: Path) -> None:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from silu.config import Endpoint, Settings
 from silu.providers import families, learned
 from silu.providers.capability import Listed, capability_of, with_listing, with_override
-from silu.providers.catalog import catalogue
+from silu.providers.catalog import Entry, catalogue
 from silu.providers.facts import UNKNOWN, Facts
 from silu.providers.forms import plain_form
 from silu.providers.vendor import Door, Vendor
@@ -90,7 +90,7 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
         return min(share, most) if most else share
 
     def info(self) -> ModelInfo:
-        entry = catalogue().find(self.vendor.id, self.model, families.bare(self.model))
+        entry = _entry(self.vendor, self.model)
         return ModelInfo(
             ref=self.ref,
             vendor=self.name,
@@ -162,7 +162,7 @@ def profile_for(
     facts = with_listing(facts, listed)
     facts = learned.apply(facts, known, off_is_effort=door.off_is_effort)
     facts = with_override(facts, override)
-    entry = catalogue().find(vendor.id, model, families.bare(model))
+    entry = _entry(vendor, model)
     return Profile(
         name=name,
         label=name if endpoint and name != vendor.id else vendor.label,
@@ -286,6 +286,13 @@ def clean_url(url: str, dialect: str) -> str:
         return url.removesuffix("/v1").removesuffix("/v1beta").removesuffix("/api")
     has_path = "/" in url.split("://", 1)[-1]
     return url if has_path or dialect not in _PREFIX else f"{url}/v1"
+
+
+def _entry(vendor: Vendor, model: str) -> Entry:
+    entry = catalogue().find(vendor.id, model, families.bare(model))
+    if entry.context is None and vendor.context_window is not None:
+        return replace(entry, context=vendor.context_window)
+    return entry
 
 
 def _facts(vendor: Vendor, door: Door, model: str, *, plain: bool) -> Facts:

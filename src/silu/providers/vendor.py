@@ -120,6 +120,7 @@ class Vendor(msgspec.Struct, frozen=True, kw_only=True):
     `unknown` are the facts of models of no known family. `start_models` are tried in order as
     this vendor's own start model. `port` marks a local server. `models` are ids to offer when
     the vendor cannot be asked. `transport` replaces the network (the demo plays transcripts).
+    `context_window` is that of its models where the catalogue has none, in tokens.
     `sources` say where the facts of the file are from, with dates.
     """
 
@@ -137,6 +138,7 @@ class Vendor(msgspec.Struct, frozen=True, kw_only=True):
     listing: Literal["models", "ollama", "gemini", "none"] = "models"
     transport: "Callable[[Settings], Transport] | None" = None
     demo: bool = False
+    context_window: int | None = None
     ready: "Callable[[Settings], bool] | None" = None
     notes: dict[str, str] = {}
     sources: tuple[str, ...] = ()

@@ -53,6 +53,8 @@ VENDOR = Vendor(
     label="Demo",
     needs_key=False,
     demo=True,
+    # What a model of its size would have: the token meter shows how full the conversation is.
+    context_window=32_768,
     start_models=(THINKER,),
     models=(THINKER, SWITCH),
     listing="none",

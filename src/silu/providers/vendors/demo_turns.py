@@ -216,7 +216,10 @@ def _tour(scene: _Scene) -> Step:
     if settled and scene.called.count("todo") < (3 if words["file"] else 2):
         text = turn["read_think" if words["first"] else "nothing_think"]
         return Step(thought=scene.paragraphs(text, words), calls=settled)
-    found = turn["found" if words["first"] else "found_nothing"]
+    if words["first"]:
+        found = turn["found"]
+    else:
+        found = turn["found_empty" if _is_empty(scene) else "found_nothing"]
     answer = fill(turn["answer"], {"found": fill(found, words)})
     return Step(thought=scene.paragraphs(turn["answer_think"]), text=answer)
 
@@ -261,8 +264,22 @@ def _findings(scene: _Scene) -> dict[str, str]:
         "names": joined or "".join(shown),
         "file": _telling([entry["path"] for entry in entries if entry["size"]]),
         "first": _first_line(scene.results.get("read_file", "")),
-        "trouble": _one_line(scene.results.get("read_file") or listing),
+        "trouble": _trouble(scene, listing, bool(entries)),
     }
+
+
+def _is_empty(scene: _Scene) -> bool:
+    """Whether the listing says that there is nothing in the workspace."""
+    return scene.results.get("list_files", "").strip() in ("", ".: nothing found")
+
+
+def _trouble(scene: _Scene, listing: str, has_entries: bool) -> str:
+    """Why there is no file to report on: what a tool said, or what its listing means."""
+    if refusal := scene.results.get("read_file"):
+        return _one_line(refusal)
+    if _is_empty(scene):
+        return scene.texts["phrases"]["empty"]
+    return scene.texts["phrases"]["no_text"] if has_entries else _one_line(listing)
 
 
 def _telling(paths: list[str]) -> str:
