@@ -35,7 +35,7 @@ async def test_it_is_offered_and_labelled_and_needs_no_key(tmp_path: Path) -> No
     assert thinker.demo and switch.demo
     assert thinker.capability.thinking_levels == (Level.OFF, Level.LOW, Level.MEDIUM, Level.HIGH)
     assert switch.capability.switch_only
-    assert {m.capability.context_window for m in (thinker, switch)} == {32_768}
+    assert {m.capability.context_window for m in (thinker, switch)} == {131_072}
 
 
 @pytest.mark.parametrize("model", ["demo/thinker", "demo/switch"])

@@ -54,7 +54,7 @@ VENDOR = Vendor(
     needs_key=False,
     demo=True,
     # What a model of its size would have: the token meter shows how full the conversation is.
-    context_window=32_768,
+    context_window=131_072,
     start_models=(THINKER,),
     models=(THINKER, SWITCH),
     listing="none",
