@@ -141,6 +141,11 @@ async def test_a_workspace_without_text_says_so_and_quotes_no_listing(tmp_path: 
     assert "there is no text file among the entries." in made[-1]["content"]
 
 
+async def test_a_file_that_no_tool_can_open_is_not_denied(workspace: Path) -> None:
+    made = await turn([{"role": "user", "content": "?"}], workspace, names=["list_files"])
+    assert "I was given no tool for opening files." in made[-1]["content"]
+
+
 async def test_a_chinese_question_gets_a_chinese_turn(workspace: Path) -> None:
     made = await turn([{"role": "user", "content": "这里有什么？"}], workspace)
     assert "演示" in made[-1]["content"]

@@ -258,13 +258,14 @@ def _findings(scene: _Scene) -> dict[str, str]:
     names = [f"`{entry[0].split(' (')[0]}`" for entry in entries if "/" not in entry["path"]]
     phrases = scene.texts["phrases"]
     shown = names[:4]
+    file = _telling([entry["path"] for entry in entries if entry["size"]])
     joined = phrases["comma"].join(shown[:-1]) + phrases["and"] + shown[-1] if shown[1:] else ""
     return {
         "count": str(len(names)),
         "names": joined or "".join(shown),
-        "file": _telling([entry["path"] for entry in entries if entry["size"]]),
+        "file": file,
         "first": _first_line(scene.results.get("read_file", "")),
-        "trouble": _trouble(scene, listing, bool(entries)),
+        "trouble": _trouble(scene, has_entries=bool(entries), file=file),
     }
 
 
@@ -273,13 +274,16 @@ def _is_empty(scene: _Scene) -> bool:
     return scene.results.get("list_files", "").strip() in ("", ".: nothing found")
 
 
-def _trouble(scene: _Scene, listing: str, has_entries: bool) -> str:
+def _trouble(scene: _Scene, *, has_entries: bool, file: str) -> str:
     """Why there is no file to report on: what a tool said, or what its listing means."""
     if refusal := scene.results.get("read_file"):
         return _one_line(refusal)
+    phrases = scene.texts["phrases"]
     if _is_empty(scene):
-        return scene.texts["phrases"]["empty"]
-    return scene.texts["phrases"]["no_text"] if has_entries else _one_line(listing)
+        return phrases["empty"]
+    if not has_entries:
+        return _one_line(scene.results.get("list_files", ""))
+    return phrases["no_tool" if file else "no_text"]
 
 
 def _telling(paths: list[str]) -> str:
