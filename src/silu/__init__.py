@@ -8,24 +8,28 @@ TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from silu import types
-    from silu.client import Agent, AgentReply, Client, Reply, models
+    from silu.client import Agent, AgentReply, CallOptions, Client, Reply, ask, models
     from silu.tools.functions import tool
     from silu.types.errors import SiluError, ToolError, UserError, VendorError
     from silu.types.levels import Level
+    from silu.types.parts import Message
 
     __version__: str
 
 __all__ = [
     "Agent",
     "AgentReply",
+    "CallOptions",
     "Client",
     "Level",
+    "Message",
     "Reply",
     "SiluError",
     "ToolError",
     "UserError",
     "VendorError",
     "__version__",
+    "ask",
     "models",
     "tool",
     "types",
@@ -34,13 +38,16 @@ __all__ = [
 _PLACES = {
     "Agent": "silu.client",
     "AgentReply": "silu.client",
+    "CallOptions": "silu.client",
     "Client": "silu.client",
     "Level": "silu.types.levels",
+    "Message": "silu.types.parts",
     "Reply": "silu.client",
     "SiluError": "silu.types.errors",
     "ToolError": "silu.types.errors",
     "UserError": "silu.types.errors",
     "VendorError": "silu.types.errors",
+    "ask": "silu.client",
     "models": "silu.client",
     "tool": "silu.tools.functions",
 }

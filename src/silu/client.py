@@ -2,9 +2,9 @@
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator, Iterable, Sequence
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Any, TypedDict, Unpack, overload
 
 import msgspec
 
@@ -13,13 +13,14 @@ from silu.agent.memory import MemoryRun, MemorySession, Told
 from silu.agent.settings import Limits, TurnSettings
 from silu.config import Paths, Settings
 from silu.providers.client import Client as Calls
+from silu.providers.resolve import level_choice
 from silu.tools import Tool, ToolBox, workspace_tools
-from silu.types.calls import CallEnd, CallEvent, CallRequest
+from silu.types.calls import CallEnd, CallEvent, CallRequest, ToolSpec
 from silu.types.capabilities import ModelInfo
-from silu.types.errors import Failure
+from silu.types.errors import Failure, UserError, VendorError
 from silu.types.facts import Done, ErrorInfo, Mode, RunStatus, TokenCount
-from silu.types.levels import LevelChoice, parse_level
-from silu.types.parts import Message, TextPart, text_of, thinking_of
+from silu.types.levels import LevelChoice
+from silu.types.parts import Message, Role, TextPart, text_of, thinking_of
 from silu.types.todos import Todo
 from silu.types.usage import Usage
 
@@ -27,10 +28,6 @@ from silu.types.usage import Usage
 def default_settings() -> Settings:
     """The settings the `silu` command has: config folder, `.env` there, and environment."""
     return Settings.load(Paths.find(os.environ), os.environ)
-
-
-def _level(level: LevelChoice | str) -> LevelChoice:
-    return parse_level(level)
 
 
 class Reply(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,61 +42,226 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True):
     failure: Failure | None
 
 
+Prompt = str | Sequence[Message | Mapping[str, Any]]
+"""What is said: a person's words, or messages. A message is a `Message` or a plain mapping
+`{"role": "system" | "user" | "assistant", "content": text}`. An answer goes back as the `Message`
+it came as (`Reply.message`): only that carries its thinking and what the vendor wants to see again.
+"""
+
+AnyTool = Tool | ToolSpec | Mapping[str, Any]
+"""A tool the model may call: what `@silu.tool` made, a `ToolSpec`, or a mapping
+`{"name": …, "description": …, "parameters": JSON Schema}`."""
+
+
 class Client(Calls):
     """Calls to models of any vendor with uniform thinking.
 
     Without settings it uses those of the `silu` command. `async with Client() as client: …`
+
+    Every call takes `level`: a `Level`, or its word (`off`, `minimal`, `low`, `medium`, `high`,
+    `xhigh`, `max`, `adaptive`), `default` (the model's own) or `unset` (nothing is sent).
+    `max_tokens` counts the whole answer, thinking included. `tool_choice` is `auto`, `none`,
+    `required` or a tool's name. Tools are only offered here: the calls come back as parts of the
+    message, and `silu.Agent` is what runs them.
+
+    What the caller can mend raises `UserError` before anything is sent (`unknown_model`,
+    `no_key`, `bad_argument`). What the vendor or the network did ends a call: it is in `failure`,
+    with all that had arrived until then.
     """
 
     def __init__(self, settings: Settings | None = None) -> None:
         super().__init__(settings or default_settings())
 
+    @overload
+    def stream(self, request: CallRequest) -> AsyncGenerator[CallEvent]: ...
+
+    @overload
+    def stream(
+        self, request: str, messages: Prompt, **how: Unpack["CallOptions"]
+    ) -> AsyncGenerator[CallEvent]: ...
+
+    def stream(
+        self,
+        request: CallRequest | str,
+        messages: Prompt = (),
+        **how: Unpack["CallOptions"],
+    ) -> AsyncGenerator[CallEvent]:
+        """One call as its events: `CallStart`, then `ThinkingDelta`, `TextDelta` and the other
+        stream events as they come, `CallEnd` last.
+
+        `request` is a model (`vendor/model-id`) with `messages` and the options of
+        `CallOptions`, or a whole `CallRequest`. A `CallStart` with a higher `attempt` replaces
+        what earlier ones showed. Closing the generator closes the connection.
+        """
+        if isinstance(request, str):
+            request = _request(request, messages, how)
+        return super().stream(request)
+
+    @overload
+    async def complete(self, request: CallRequest) -> CallEnd: ...
+
+    @overload
+    async def complete(
+        self, request: str, messages: Prompt, **how: Unpack["CallOptions"]
+    ) -> Reply: ...
+
+    async def complete(
+        self,
+        request: CallRequest | str,
+        messages: Prompt = (),
+        **how: Unpack["CallOptions"],
+    ) -> CallEnd | Reply:
+        """The same call, whole: a `Reply` for a model and messages, the bare `CallEnd` for a
+        `CallRequest`."""
+        if isinstance(request, str):
+            return _reply(await super().complete(_request(request, messages, how)))
+        return await super().complete(request)
+
     async def ask(
         self,
-        prompt: str | Sequence[Message],
+        prompt: Prompt,
         *,
         model: str | None = None,
         level: LevelChoice | str = "default",
         system: str | None = None,
     ) -> Reply:
-        """One question, one whole answer."""
-        end: CallEnd | None = None
-        async for event in self.events(prompt, model=model, level=level, system=system):
-            if isinstance(event, CallEnd):
-                end = event
-        assert end is not None, "a call ends with CallEnd"
-        return Reply(
-            text=text_of(end.message),
-            thinking=thinking_of(end.message),
-            message=end.message,
-            usage=end.usage,
-            cost=end.cost,
-            failure=end.failure,
-        )
+        """One question, one whole answer, from the default model where none is named."""
+        chosen = model or self.default_model()
+        return await self.complete(chosen, prompt, level=level, system=system)
 
     def events(
         self,
-        prompt: str | Sequence[Message],
+        prompt: Prompt,
         *,
         model: str | None = None,
         level: LevelChoice | str = "default",
         system: str | None = None,
     ) -> AsyncGenerator[CallEvent]:
         """The same call as its events: thinking and text as they come, `CallEnd` last."""
-        messages = [] if system is None else [_said("system", system)]
-        messages += [_said("user", prompt)] if isinstance(prompt, str) else prompt
-        return self.stream(
-            CallRequest(
-                model=model or self.default_model(),
-                messages=messages,
-                level=_level(level),
-                level_source="turn",
+        return self.stream(model or self.default_model(), prompt, level=level, system=system)
+
+
+class CallOptions(TypedDict, total=False):
+    """What `Client.stream` and `Client.complete` take by name; see `Client`. `system` stands
+    before the messages."""
+
+    level: LevelChoice | str
+    tools: Iterable[AnyTool]
+    tool_choice: str
+    system: str | None
+    max_tokens: int | None
+    temperature: float | None
+    top_p: float | None
+
+
+def _request(model: str, prompt: Prompt, how: CallOptions) -> CallRequest:
+    given = [prompt] if isinstance(prompt, str) else prompt
+    system = how.get("system")
+    messages = [] if system is None else [_said("system", system)]
+    messages += [_said("user", one) if isinstance(one, str) else _message(one) for one in given]
+    return CallRequest(
+        model=model,
+        messages=messages,
+        tools=[_tool(tool) for tool in how.get("tools", ())],
+        tool_choice=how.get("tool_choice", "auto"),
+        level=level_choice(how.get("level", "default")),
+        level_source="turn",
+        max_tokens=how.get("max_tokens"),
+        temperature=how.get("temperature"),
+        top_p=how.get("top_p"),
+    )
+
+
+def _reply(end: CallEnd) -> Reply:
+    return Reply(
+        text=text_of(end.message),
+        thinking=thinking_of(end.message),
+        message=end.message,
+        usage=end.usage,
+        cost=end.cost,
+        failure=end.failure,
+    )
+
+
+def _said(role: Role, text: str) -> Message:
+    return Message(role=role, parts=[TextPart(text=text)])
+
+
+def _message(given: Message | Mapping[str, Any]) -> Message:
+    if isinstance(given, Message):
+        return given
+    match given:
+        case {
+            "role": "system" | "user" | "assistant" as role,
+            "content": str() as text,
+            **rest,
+        } if not rest:
+            return _said(role, text)
+        case _:
+            raise UserError(
+                "A message is neither a Message nor a mapping of role and content.",
+                code="bad_argument",
+                setting="messages",
+                fix='Write {"role": "user", "content": "…"} with a role of system, user or '
+                "assistant and text as content; anything else is a silu.Message.",
             )
+
+
+def _tool(given: AnyTool) -> ToolSpec:
+    match given:
+        case Tool():
+            return given.spec
+        case ToolSpec():
+            return given
+        case _:
+            try:
+                return msgspec.convert(dict(given), ToolSpec)
+            except (msgspec.ValidationError, TypeError) as error:
+                raise UserError(
+                    f"A tool is not described as it should be: {error}.",
+                    code="bad_argument",
+                    setting="tools",
+                    fix="Give name, description and parameters (a JSON Schema object), "
+                    "or a function under @silu.tool.",
+                ) from error
+
+
+def ask(
+    prompt: Prompt,
+    *,
+    model: str | None = None,
+    level: LevelChoice | str = "default",
+    system: str | None = None,
+    settings: Settings | None = None,
+) -> Reply:
+    """One question and its whole answer, for scripts without asyncio.
+
+    A call that failed raises `VendorError`. Inside a running event loop it raises `UserError`
+    (`bad_argument`): there `await Client().ask(…)` does the same.
+    """
+    if _in_event_loop():
+        raise UserError(
+            "silu.ask() waits for the answer, and an event loop is running here.",
+            code="bad_argument",
+            fix="Use: async with silu.Client() as client: await client.ask(…)",
         )
 
+    async def once() -> Reply:
+        async with Client(settings) as client:
+            return await client.ask(prompt, model=model, level=level, system=system)
 
-def _said(role: Literal["system", "user"], text: str) -> Message:
-    return Message(role=role, parts=[TextPart(text=text)])
+    reply = asyncio.run(once())
+    if reply.failure is not None:
+        raise VendorError(reply.failure)
+    return reply
+
+
+def _in_event_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
 
 
 async def models(*, refresh: bool = False) -> list[ModelInfo]:
@@ -145,7 +307,7 @@ class Agent:
             model or self.client.default_model(),
             workspace=Path(workspace).resolve(),
             mode=mode,
-            level=_level(level),
+            level=level_choice(level),
         )
         self._owns_client = client is None
         self._tools: ToolBox = workspace_tools().plus(tools)
@@ -188,7 +350,7 @@ class Agent:
             self.session,
             self.session.ask(text),
             sink=told.put_nowait,
-            level=None if level is None else _level(level),
+            level=None if level is None else level_choice(level),
         )
         self._run = run
         turn = asyncio.ensure_future(self._turn(run))
@@ -225,9 +387,9 @@ class Agent:
 
     def set_level(self, level: LevelChoice | str) -> None:
         """In force at the next model call, also of the running turn."""
-        self.session.level = _level(level)
+        self.session.level = level_choice(level)
         if self._run is not None:
-            self._run.set_level(_level(level))
+            self._run.set_level(level_choice(level))
 
     async def aclose(self) -> None:
         if self._owns_client:

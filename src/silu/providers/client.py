@@ -1,6 +1,9 @@
 """The door to all models: `Client` prepares, sends and reads calls, and knows what is there."""
 
 from collections.abc import AsyncGenerator, Sequence
+from typing import Self
+
+from msgspec.structs import replace
 
 from silu.config import Settings
 from silu.providers import call
@@ -10,7 +13,7 @@ from silu.providers.learned import FileLearned, LearnedStore
 from silu.providers.prepare import Prepared, prepare
 from silu.providers.profile import Profile, profile_for, split_ref
 from silu.providers.reading import Clockwork
-from silu.providers.resolve import Limits, resolve
+from silu.providers.resolve import Limits, level_choice, resolve
 from silu.providers.transport import CONNECT_TIMEOUT, HttpTransport, Route
 from silu.providers.trial import EndpointTest, Trial, try_endpoint
 from silu.providers.vendors import vendors
@@ -58,7 +61,7 @@ class Client:
         """The events of one call, `CallEnd` last. A failed call ends with `CallEnd.failure`;
         `UserError` is raised at once for an unknown model or a missing key. Closing the
         generator closes the connection."""
-        return call.run(self._office(self.settings), request)
+        return call.run(self._office(self.settings), _with_level(request))
 
     async def complete(self, request: CallRequest) -> CallEnd:
         """The end of one call, with the whole message."""
@@ -72,23 +75,24 @@ class Client:
     def prepare(self, request: CallRequest, *, dialect: str | None = None) -> Prepared:
         """The request as it would be sent. Needs no key and makes no call. With a `dialect` any
         vendor id is taken."""
-        return self._prepare(self.settings, request, (), dialect=dialect)
+        return self._prepare(self.settings, _with_level(request), (), dialect=dialect)
 
     def resolve(
         self,
         ref: str,
-        level: LevelChoice,
+        level: LevelChoice | str,
         *,
         source: LevelSource,
         max_tokens: int | None = None,
     ) -> Resolution:
-        """What a level means for a model, without a request."""
+        """What a level means for a model, without a request. `level` may be a word or an alias;
+        a wrong one raises `UserError` (`bad_argument`)."""
         profile = self.profile(ref)
         capability = profile.capability
         return resolve(
             profile.facts,
             profile.door.form,
-            level,
+            level_choice(level),
             source=source,
             thinking_enabled=self.settings.preferences.thinking_enabled,
             limits=Limits(asked=max_tokens, model_max=capability.max_output),
@@ -180,7 +184,7 @@ class Client:
         for transport in opened:
             await transport.aclose()
 
-    async def __aenter__(self) -> "Client":
+    async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -279,6 +283,12 @@ class Client:
             like=endpoint.like if endpoint else None,
             removable=place.source == "config",
         )
+
+
+def _with_level(request: CallRequest) -> CallRequest:
+    """The request with its level as a `Level`: programs write words."""
+    level = level_choice(request.level)
+    return request if level is request.level else replace(request, level=level)
 
 
 def _vendor_view(name: str, settings: Settings) -> VendorView:

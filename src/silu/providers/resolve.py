@@ -11,7 +11,8 @@ import msgspec
 from silu.providers.facts import SWITCH_ON, Facts
 from silu.providers.vendor import Ask, Form
 from silu.types.capabilities import LevelSource, Resolution
-from silu.types.levels import ORDER, Level, LevelChoice
+from silu.types.errors import UserError
+from silu.types.levels import ORDER, Level, LevelChoice, parse_level
 
 ANSWER_ROOM = 4096
 """Tokens left for the answer above a budget, where the person set no limit."""
@@ -40,6 +41,25 @@ class Resolved(msgspec.Struct, frozen=True, kw_only=True):
     resolution: Resolution
     max_tokens: int | None
     thinking_on: bool
+
+
+def level_choice(word: LevelChoice | str) -> LevelChoice:
+    """A level as a program may write it: a `Level`, or a word or alias in any case.
+
+    Raises `UserError` (`bad_argument`) that names the choices.
+    """
+    if isinstance(word, Level):
+        return word
+    try:
+        return parse_level(word)
+    except ValueError as error:
+        choices = str(error).partition("use one of: ")[2]
+        raise UserError(
+            f"{word!r} is no thinking level.",
+            code="bad_argument",
+            setting="level",
+            fix=f"Use one of: {choices}.",
+        ) from error
 
 
 def resolve(
