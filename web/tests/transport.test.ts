@@ -96,7 +96,7 @@ describe('facts', () => {
   it('end a thought at the first answer, by the server’s clock', () => {
     const model = session()
     applyFact(model, fact('thinking_start', 1, { ...start, started_at: 500 }))
-    const content = { message_id: 'm1', block_id: 'b2', attempt: 1 }
+    const content = { message_id: 'm1', block_id: 'b2', attempt: 1, kind: 'text' as const }
     applyFact(model, fact('content_start', 2, content))
     expect(blocks(model)[0]).toMatchObject({ done: true, durationMs: 502 })
   })

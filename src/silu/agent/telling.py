@@ -58,6 +58,7 @@ def block_done(
                 message_id=message_id,
                 block_id=block.id,
                 attempt=attempt,
+                duration_ms=block.duration,
                 length=block.length,
                 interrupted=interrupted,
             )

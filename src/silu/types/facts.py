@@ -110,13 +110,19 @@ class ContentStart(msgspec.Struct, kw_only=True):
     message_id: str
     block_id: str
     attempt: int
+    kind: Literal["text"] = "text"
 
 
 class ContentDone(msgspec.Struct, kw_only=True):
+    """As `ThinkingDone`; `tokens` is null, no vendor counts answer text apart."""
+
     message_id: str
     block_id: str
     attempt: int
     length: int
+    kind: Literal["text"] = "text"
+    duration_ms: int | None = None
+    tokens: int | None = None
     interrupted: bool = False
 
 

@@ -201,6 +201,9 @@ export interface ContentDone {
   block_id: string
   attempt: number
   length: number
+  kind: "text"
+  duration_ms: number | null
+  tokens: number | null
   interrupted: boolean
 }
 
@@ -217,6 +220,7 @@ export interface ContentStart {
   message_id: string
   block_id: string
   attempt: number
+  kind: "text"
 }
 
 export interface ContentStartFrame {

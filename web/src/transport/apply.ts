@@ -188,7 +188,10 @@ function finishCall(turn: Turn, data: ToolCallDone): Outcome {
   return finishBlock(block, { ...data, length: block.length })
 }
 
-function finishBlock(block: Block | null, data: ContentDone): Outcome {
+function finishBlock(
+  block: Block | null,
+  data: Pick<ContentDone, 'length' | 'interrupted'>,
+): Outcome {
   if (!block) return 'ignored'
   block.done = true
   block.interrupted = data.interrupted
