@@ -196,6 +196,7 @@ export interface ContentDeltaFrame {
   data: DeltaData
 }
 
+/** As `ThinkingDone`; `tokens` is null, no vendor counts answer text apart. */
 export interface ContentDone {
   message_id: string
   block_id: string
@@ -207,6 +208,7 @@ export interface ContentDone {
   interrupted: boolean
 }
 
+/** As `ThinkingDone`; `tokens` is null, no vendor counts answer text apart. */
 export interface ContentDoneFrame {
   type: "content_done"
   session_id: string
