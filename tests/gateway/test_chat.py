@@ -206,7 +206,7 @@ async def test_a_repeated_client_id_sends_once(workspace: Workspace) -> None:
             same = cid()
             first = await page.ask("send", session_id, client_id=same, text="Hello")
             await page.done(first["data"]["run_id"])
-            workspace.kill()
+        workspace.kill()
         workspace.start()
         async with http(workspace) as web, client(workspace) as page:
             second = await page.ask("send", session_id, client_id=same, text="Hello")
