@@ -172,6 +172,34 @@ async def test_a_database_restart_is_survived(cluster: Cluster, tmp_path: Path) 
     await store.close()
 
 
+async def test_a_database_that_goes_away_in_mid_job_is_survived(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    store = await Store.open(cluster.new_database(), blobs=tmp_path / "b", backups=tmp_path / "k")
+    session = (await store.create_session(NewSession())).item.id
+    gone = asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def work(tx: Tx) -> None:
+        if not gone.is_set():
+            cluster.stop()
+            loop.call_soon_threadsafe(gone.set)
+        # SQLAlchemy sees the connection break and takes it out of use.
+        tx.conn.exec_driver_sql("SELECT 1")
+        log.append(tx, session, None, [Notice(kind="k", text="x")])
+
+    job = store.write(work, patient=True)
+    try:
+        await asyncio.wait_for(gone.wait(), 20)
+        await asyncio.sleep(0.3)
+        assert not job.done()
+    finally:
+        await asyncio.to_thread(cluster.start)
+    await asyncio.wait_for(job, 20)
+    assert [fact.n for fact in await store.facts(session, 0)] == [1]
+    await store.close()
+
+
 async def test_closing_finishes_what_was_queued_and_refuses_more(tmp_path: Path) -> None:
     store = await Store.open(tmp_path / "silu.db")
     session = (await store.create_session(NewSession())).item.id

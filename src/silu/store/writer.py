@@ -137,7 +137,15 @@ class Writer:
             job = self._queue.get()
             if job is None:
                 break
-            self._batch([job, *self._queued(_MOST_JOBS)])
+            jobs = [job, *self._queued(_MOST_JOBS)]
+            try:
+                self._batch(jobs)
+            except Exception as error:
+                # A fault of ours in the handling of another: whoever waits is told, and the one
+                # thread that writes lives on.
+                self._disconnect()
+                outcomes: list[_Outcome] = [(job, None, error) for job in jobs]
+                self._tell(self._deliver, outcomes, [], set())
         self._disconnect()
 
     def _queued(self, most: int) -> list[Job]:
@@ -154,6 +162,7 @@ class Writer:
         return jobs
 
     def _batch(self, jobs: list[Job]) -> None:
+        """Run until each job is done or given up; `jobs` is kept to those still under way."""
         delay = 0.02
         while jobs:
             try:
@@ -165,7 +174,7 @@ class Writer:
                     self._fail(jobs, error)
                     return
                 self._report(trouble)
-                jobs = self._patient(jobs, error)
+                jobs[:] = self._patient(jobs, error)
                 self._closing.wait(delay)
                 delay = min(delay * 2, 1.0)
                 jobs += self._queued(_MOST_JOBS - min(len(jobs), _MOST_JOBS))
@@ -201,8 +210,10 @@ class Writer:
         """Leave the failed transaction; a connection that may be broken is not used again."""
         if self._connection is None:
             return
-        raw: Any = self._connection.connection.dbapi_connection
+        # SQLAlchemy takes a connection it saw break out of use; asking it for the raw one then
+        # dials a server that may be away. None of this may end the thread.
         with suppress(Exception):
+            raw: Any = self._connection.connection.dbapi_connection
             raw.execute("ROLLBACK")
             if trouble in {"locked", "full"}:
                 return
