@@ -25,15 +25,17 @@ from silu.wire.anthropic_messages import CITATIONS, REDACTED, SERVER_TOOL, SIGNA
 from silu.wire.blocks import NULL, TAGS
 from silu.wire.files import file_text
 from silu.wire.history import (
+    GOES_ON,
     NOT_SENT_IMAGE,
     History,
     IdForm,
     Turn,
+    add_blocks,
     choice,
     prepare,
     sampling,
+    texts,
     thought_reason,
-    told,
 )
 from silu.wire.pieces import arguments, joined, merge_deep
 from silu.wire.think_tags import Marks, rebuild
@@ -101,35 +103,20 @@ class _Writer:
 
     def system(self) -> list[Block]:
         """The leading system messages."""
-        blocks: list[Block] = []
-        for turn in self._history.turns:
-            if turn.role != "system":
-                break
-            text = joined([*turn.notices, *_texts(turn)])
-            if text:
-                blocks.append(_text(text))
-        return blocks
+        said = (joined([*turn.notices, *texts(turn)]) for turn in self._history.opening())
+        return [_text(text) for text in said if text]
 
     def messages(self) -> list[dict[str, Any]]:
         out: list[dict[str, Any]] = []
-        leading = True
-        for turn in self._history.turns:
-            leading = leading and turn.role == "system"
-            if leading:
-                continue
+        for turn in self._history.talk():
             role = "assistant" if turn.role == "assistant" else "user"
             blocks = self._assistant(turn) if role == "assistant" else self._user(turn)
             if turn is self._history.open_loop:
                 kinds = [block["type"] for block in blocks[:1]]
                 self.loop_unled = kinds not in (["thinking"], ["redacted_thinking"])
-            if not blocks:
-                continue
-            if out and out[-1]["role"] == role:
-                cast("list[Block]", out[-1]["content"]).extend(blocks)
-            else:
-                out.append({"role": role, "content": blocks})
+            add_blocks(out, role, blocks)
         if out and out[0]["role"] == "assistant":
-            out.insert(0, {"role": "user", "content": [_text("(The conversation goes on.)")]})
+            out.insert(0, {"role": "user", "content": [_text(GOES_ON)]})
         return out
 
     # -- what people and tools said
@@ -280,9 +267,7 @@ class _Writer:
                 blocks[part.id] = block
         if not why:
             return blocks
-        for part in parts:
-            if not told(self._history, turn, part):
-                self._history.drop(turn, part, "thinking", why)
+        self._history.drop_thoughts(turn, parts, why)
         return {}
 
     def _thought(self, turn: Turn, part: ThinkingPart) -> Block | None:
@@ -308,10 +293,6 @@ class _Writer:
         if turn.kept_of(part.id, SIGNATURE) is not None:
             return "it has no signature, and this vendor takes none without"
         return thought_reason(turn, self._rules)
-
-
-def _texts(turn: Turn) -> list[str]:
-    return [part.text for part in turn.parts if isinstance(part, TextPart)]
 
 
 def _text(text: str) -> Block:

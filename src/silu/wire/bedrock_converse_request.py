@@ -20,18 +20,19 @@ from silu.wire.bedrock_converse import BLOCK, REDACTED, SIGNATURE
 from silu.wire.blocks import NULL
 from silu.wire.files import file_text
 from silu.wire.history import (
+    GOES_ON,
     NOT_SENT_IMAGE,
     History,
     IdForm,
     Turn,
+    add_blocks,
     choice,
+    opening_text,
     prepare,
     sampling,
-    texts,
     thought_reason,
-    told,
 )
-from silu.wire.pieces import arguments, joined, merge_deep
+from silu.wire.pieces import arguments, merge_deep
 
 IDS = IdForm(legal=r"[a-zA-Z0-9_.:-]{1,64}", prefix="tooluse_")
 
@@ -92,33 +93,18 @@ class _Writer:
         self.loop_unled = False
 
     def system(self) -> str:
-        leading: list[str] = []
-        for turn in self._history.turns:
-            if turn.role != "system":
-                break
-            leading += [*turn.notices, *texts(turn)]
-        return joined(leading)
+        return opening_text(self._history)
 
     def messages(self) -> list[dict[str, Any]]:
         out: list[dict[str, Any]] = []
-        leading = True
-        for turn in self._history.turns:
-            leading = leading and turn.role == "system"
-            if leading:
-                continue
+        for turn in self._history.talk():
             role = "assistant" if turn.role == "assistant" else "user"
             blocks = self._assistant(turn) if role == "assistant" else self._user(turn)
             if turn is self._history.open_loop:
                 self.loop_unled = not blocks or "reasoningContent" not in blocks[0]
-            if not blocks:
-                continue
-            if out and out[-1]["role"] == role:
-                cast("list[Block]", out[-1]["content"]).extend(blocks)
-            else:
-                out.append({"role": role, "content": blocks})
+            add_blocks(out, role, blocks)
         if out and out[0]["role"] == "assistant":
-            first = [{"text": "(The conversation goes on.)"}]
-            out.insert(0, {"role": "user", "content": first})
+            out.insert(0, {"role": "user", "content": [{"text": GOES_ON}]})
         return out
 
     def _user(self, turn: Turn) -> list[Block]:
@@ -217,7 +203,5 @@ class _Writer:
             blocks[part.id] = {"reasoningContent": {"reasoningText": text}}
         if not why:
             return blocks
-        for part in parts:
-            if not told(self._history, turn, part):
-                self._history.drop(turn, part, "thinking", why)
+        self._history.drop_thoughts(turn, parts, why)
         return {}

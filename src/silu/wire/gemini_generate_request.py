@@ -23,14 +23,15 @@ from silu.types.rules import Encoded, EncodeInput, EncodeRules
 from silu.wire.files import file_text
 from silu.wire.gemini_generate import CALL, PART, SIGNATURE
 from silu.wire.history import (
+    GOES_ON,
     NOT_SENT_IMAGE,
     History,
     IdForm,
     Turn,
     choice,
+    opening_text,
     prepare,
     sampling,
-    texts,
     thought_reason,
     told,
 )
@@ -99,20 +100,11 @@ class _Writer:
         self._ids: dict[str, str | None] = {}
 
     def system(self) -> str:
-        leading: list[str] = []
-        for turn in self._history.turns:
-            if turn.role != "system":
-                break
-            leading += [*turn.notices, *texts(turn)]
-        return joined(leading)
+        return opening_text(self._history)
 
     def contents(self) -> list[dict[str, Any]]:
         out: list[dict[str, Any]] = []
-        leading = True
-        for turn in self._history.turns:
-            leading = leading and turn.role == "system"
-            if leading:
-                continue
+        for turn in self._history.talk():
             match turn.role:
                 case "assistant":
                     parts = self._model(turn)
@@ -125,7 +117,7 @@ class _Writer:
                 role = "model" if turn.role == "assistant" else "user"
                 out.append({"role": role, "parts": parts})
         if out and out[0]["role"] == "model":
-            out.insert(0, {"role": "user", "parts": [{"text": "(The conversation goes on.)"}]})
+            out.insert(0, {"role": "user", "parts": [{"text": GOES_ON}]})
         return out
 
     # -- what people and tools said

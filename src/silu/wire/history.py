@@ -12,7 +12,8 @@ What stays out is listed in `dropped`, with the reason.
 
 import hashlib
 import re
-from typing import Literal
+from itertools import dropwhile, takewhile
+from typing import Any, Literal, cast
 
 import msgspec
 from msgspec.structs import replace
@@ -30,6 +31,7 @@ from silu.types.parts import (
     ToolResultPart,
 )
 from silu.types.rules import EncodeInput, EncodeRules
+from silu.wire.pieces import joined
 
 NO_OUTPUT = "(no output)"
 """Stands for an empty tool result, which several vendors refuse."""
@@ -38,6 +40,9 @@ NOT_RUN = "(This tool was not run: the request ended before it could be.)"
 """Stands for the result of a call that never got one."""
 
 NOT_SENT_IMAGE = "(an image that cannot be sent)"
+
+GOES_ON = "(The conversation goes on.)"
+"""Stands for the person's words where a history begins with the model's."""
 
 
 class IdForm(msgspec.Struct, frozen=True, kw_only=True):
@@ -99,8 +104,22 @@ class History(msgspec.Struct):
     open_loop: Turn | None = None
     told: set[tuple[str, str | None]] = set()
 
+    def opening(self) -> list[Turn]:
+        """The leading system turns, which most dialects have a place of their own for."""
+        return list(takewhile(_is_system, self.turns))
+
+    def talk(self) -> list[Turn]:
+        """The turns behind the opening."""
+        return list(dropwhile(_is_system, self.turns))
+
     def drop(self, turn: Turn, part: Part | None, what: str, why: str) -> None:
         self.leave_out(turn.message, part, what, why)
+
+    def drop_thoughts(self, turn: Turn, thoughts: list[ThinkingPart], why: str) -> None:
+        """Leave out thoughts of a turn; a reason that was given before is not given again."""
+        for part in thoughts:
+            if not told(self, turn, part):
+                self.drop(turn, part, "thinking", why)
 
     def leave_out(self, message: Message, part: Part | None, what: str, why: str) -> None:
         name = (part.id or None) if part is not None else None
@@ -296,6 +315,22 @@ def texts(turn: Turn) -> list[str]:
     return [part.text for part in turn.parts if isinstance(part, TextPart)]
 
 
+def opening_text(history: History) -> str:
+    """All system text before the talk begins, in one piece."""
+    return joined(text for turn in history.opening() for text in [*turn.notices, *texts(turn)])
+
+
+def add_blocks(out: list[dict[str, Any]], role: str, blocks: list[dict[str, Any]]) -> None:
+    """Put blocks behind the last message of this role, or into one of their own: for dialects
+    whose messages alternate."""
+    if not blocks:
+        return
+    if out and out[-1]["role"] == role:
+        cast("list[dict[str, Any]]", out[-1]["content"]).extend(blocks)
+    else:
+        out.append({"role": role, "content": blocks})
+
+
 def sampling(request: EncodeInput, rules: EncodeRules, history: History) -> dict[str, float]:
     """Temperature and top_p, where they may be sent."""
     asked = {"temperature": request.temperature, "top_p": request.top_p}
@@ -319,6 +354,10 @@ def choice(request: EncodeInput, rules: EncodeRules, history: History) -> str:
     why = f"{asked!r} is refused here; auto is sent"
     history.dropped.append(Dropped(message_id="", part=None, what="tool_choice", why=why))
     return "auto"
+
+
+def _is_system(turn: Turn) -> bool:
+    return turn.role == "system"
 
 
 def _key(origin: Origin) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ import msgspec
 
 from silu.types.parts import ThinkingPart
 from silu.types.rules import Encoded, EncodeInput, EncodeRules
-from silu.wire.history import IdForm, Turn, prepare, thought_reason, told
+from silu.wire.history import IdForm, Turn, prepare, thought_reason
 from silu.wire.mistral_chat import CHUNK
 from silu.wire.openai_chat_request import ChatWriter, chat_body
 
@@ -50,10 +50,7 @@ class _MistralWriter(ChatWriter):
             return {}
         kept = [turn.kept_of(part.id, CHUNK) for part in thoughts]
         if any(one is None for one in kept):
-            for part in thoughts:
-                if not told(self.history, turn, part):
-                    why = thought_reason(turn, self.rules)
-                    self.history.drop(turn, part, "thinking", why)
+            self.history.drop_thoughts(turn, thoughts, thought_reason(turn, self.rules))
             return {}
         chunk: dict[str, Any] = {
             "type": "thinking",

@@ -250,10 +250,7 @@ class ChatWriter:
         for sealed in turn.kept_whole(ENCRYPTED):
             echo[ENCRYPTED] = msgspec.json.decode(sealed.data)
         if not echo:
-            for part in thoughts:
-                if not told(self.history, turn, part):
-                    why = thought_reason(turn, self.rules)
-                    self.history.drop(turn, part, "thinking", why)
+            self.history.drop_thoughts(turn, thoughts, thought_reason(turn, self.rules))
         return echo
 
     def _plain(self, turn: Turn, thoughts: list[ThinkingPart]) -> tuple[str, str | None]:

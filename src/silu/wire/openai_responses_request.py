@@ -29,11 +29,11 @@ from silu.wire.history import (
     IdForm,
     Turn,
     choice,
+    opening_text,
     prepare,
     sampling,
     texts,
     thought_reason,
-    told,
 )
 from silu.wire.openai_responses import CALL_ITEM, ITEM, MESSAGE_ITEM, REASONING_ITEM
 from silu.wire.pieces import arguments, data_url, joined, merge_deep
@@ -98,20 +98,11 @@ class _Writer:
 
     def instructions(self) -> str:
         """The leading system messages."""
-        leading: list[str] = []
-        for turn in self._history.turns:
-            if turn.role != "system":
-                break
-            leading += [*turn.notices, *texts(turn)]
-        return joined(leading)
+        return opening_text(self._history)
 
     def items(self) -> list[Item]:
         out: list[Item] = []
-        leading = True
-        for turn in self._history.turns:
-            leading = leading and turn.role == "system"
-            if leading:
-                continue
+        for turn in self._history.talk():
             match turn.role:
                 case "system":
                     out += _developer(joined([*turn.notices, *texts(turn)]))
@@ -248,9 +239,7 @@ class _Writer:
                 items[part.id] = item
         if not why:
             return items
-        for part in parts:
-            if not told(self._history, turn, part):
-                self._history.drop(turn, part, "thinking", why)
+        self._history.drop_thoughts(turn, parts, why)
         return None
 
     def _item(self, turn: Turn, part: ThinkingPart) -> Item | None:
