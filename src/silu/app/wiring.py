@@ -11,13 +11,13 @@ from silu.agent.settings import TurnSettings
 from silu.app.models import Models
 from silu.app.preferences import Preferences
 from silu.app.sessions import Sessions
+from silu.app.toolset import Toolset
 from silu.app.turns import Turns
 from silu.config import Paths, Settings
 from silu.engine import Hub, LocalEngine, Owner
 from silu.engine.api import Done, Parked, TurnPorts
 from silu.providers.client import Client
 from silu.store import Store
-from silu.tools import workspace_tools
 from silu.types import api
 from silu.types.errors import UserError
 
@@ -42,6 +42,7 @@ class App(Sessions, Turns, Models, Preferences):
         self.engine = LocalEngine(
             store, self.hub, execute=self._execute, default_model=client.default_model
         )
+        self.toolset = Toolset()
         self._closing = closing
         self._looked_around = asyncio.create_task(client.models(), name="first look around")
 
@@ -68,7 +69,11 @@ class App(Sessions, Turns, Models, Preferences):
                 owner=owner,
                 closing=stack.pop_all(),
             )
-        await app.engine.start()
+        try:
+            await app.engine.start()
+        except BaseException:
+            await app.close()
+            raise
         return app
 
     async def close(self, *, grace: float = 5.0) -> None:
@@ -90,13 +95,14 @@ class App(Sessions, Turns, Models, Preferences):
         return api.Ready(ready=checks["store"] == "ok", checks=checks)
 
     async def _execute(self, ports: TurnPorts) -> Done | Parked:
+        session = await self.store.session(ports.session_id)
         outcome = await run_turn(
             journal=ports.journal,
             events=ports.events,
             runs=ports.runs,
             blobs=ports.blobs,
             client=self.client,
-            tools=workspace_tools(),
+            tools=await self.toolset.toolbox(session),
             settings=TurnSettings(),
         )
         if isinstance(outcome, RunParked):
