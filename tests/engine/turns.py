@@ -16,16 +16,6 @@ from silu.types.parts import (
     ToolResultPart,
 )
 
-NOTHING = f.TokenCount(
-    input_tokens=None,
-    output_tokens=None,
-    total_tokens=None,
-    reasoning_tokens=None,
-    cached_tokens=None,
-    api_calls=0,
-    cost=None,
-)
-
 
 class Step:
     """One step's message, streamed block by block."""
@@ -150,7 +140,7 @@ def run_start(user_message_id: str | None) -> f.RunStart:
 
 
 def done(status: f.RunStatus = "completed") -> f.Done:
-    return f.Done(status=status, reason=None, finish_reason="stop", usage=NOTHING)
+    return f.Done(status=status, reason=None, finish_reason="stop", usage=f.TokenCount.nothing())
 
 
 async def finish(ports: TurnPorts) -> Done:

@@ -19,17 +19,6 @@ from tests.store.rows import answer, begin, finish, turn
 pytestmark = pytest.mark.anyio
 
 
-_NOTHING = f.TokenCount(
-    input_tokens=None,
-    output_tokens=None,
-    total_tokens=None,
-    reasoning_tokens=None,
-    cached_tokens=None,
-    api_calls=0,
-    cost=None,
-)
-
-
 def _due(tx: Tx) -> int:
     """How many messages are still to be indexed."""
     count = sa.select(sa.func.count()).select_from(schema.search_due)
@@ -181,7 +170,9 @@ async def test_a_turn_is_indexed_some_time_after_it(
     session = (await store.create_session(NewSession())).item.id
     ref = await begin(store, session)
     await answer(store, ref, [TextPart(text="lighthouse", id="x")])
-    done = f.Done(status="completed", reason=None, finish_reason="stop", usage=_NOTHING)
+    done = f.Done(
+        status="completed", reason=None, finish_reason="stop", usage=f.TokenCount.nothing()
+    )
     await store.write(lambda tx: turns.finish(tx, ref, "completed", reason=None, facts=[done]))
     async with asyncio.timeout(5):
         while await store.read(_due):  # noqa: ASYNC110 - the index tells nobody

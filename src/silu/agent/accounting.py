@@ -7,16 +7,6 @@ import msgspec
 from silu.types.facts import ContextUse, TokenCount, TokenUpdate
 from silu.types.usage import Usage
 
-NOTHING = TokenCount(
-    input_tokens=None,
-    output_tokens=None,
-    total_tokens=None,
-    reasoning_tokens=None,
-    cached_tokens=None,
-    api_calls=0,
-    cost=None,
-)
-
 
 class Meter:
     """Sums this run's calls, interrupted ones too, and keeps how full the context is.
@@ -26,7 +16,7 @@ class Meter:
     """
 
     def __init__(self, spent: TokenCount | None = None) -> None:
-        self.spent = msgspec.structs.replace(spent or NOTHING)
+        self.spent = msgspec.structs.replace(spent or TokenCount.nothing())
         self.context = ContextUse(used_tokens=None, max_tokens=None, percent=None, source="unknown")
         self.ratio = 1.0
         self.seen = 0

@@ -37,7 +37,7 @@ from silu.agent.turn import Turn, resolution_pair
 from silu.tools.toolbox import ToolBox
 from silu.types import facts
 from silu.types.capabilities import LevelSource, Resolution
-from silu.types.errors import Failure, UserError, VendorError, place_of
+from silu.types.errors import UserError, VendorError, place_of
 from silu.types.events import Finish
 from silu.types.facts import DoneReason, ErrorInfo
 from silu.types.levels import Level
@@ -301,19 +301,7 @@ def _failed_by(problem: UserError | VendorError) -> tuple[RunOutcome, ErrorInfo]
         reason="stream_cut" if cut else "vendor_error",
         finish_reason="error",
     )
-    return outcome, error_info(failure)
-
-
-def error_info(failure: Failure) -> ErrorInfo:
-    return ErrorInfo(
-        kind=failure.kind,
-        message=failure.message,
-        setting=failure.setting,
-        status=failure.status,
-        code=failure.code,
-        request_id=failure.request_id,
-        retryable=failure.retryable,
-    )
+    return outcome, ErrorInfo.of(failure)
 
 
 async def _finish(turn: Turn, outcome: RunOutcome, error: ErrorInfo | None) -> RunOutcome:

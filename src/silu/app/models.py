@@ -105,18 +105,6 @@ def _endpoint(wish: api.EndpointCreate | api.EndpointTry) -> Endpoint:
 
 
 def _report(found: EndpointTest) -> api.EndpointReport:
-    failure = found.failure
-    error = None
-    if failure is not None:
-        error = ErrorInfo(
-            kind=failure.kind,
-            message=failure.message,
-            setting=failure.setting,
-            status=failure.status,
-            code=failure.code,
-            request_id=failure.request_id,
-            retryable=failure.retryable,
-        )
     return api.EndpointReport(
         ok=found.ok,
         message=found.message,
@@ -124,5 +112,5 @@ def _report(found: EndpointTest) -> api.EndpointReport:
         models=list(found.models),
         thinking=found.thinking,
         duration_ms=found.duration_ms,
-        error=error,
+        error=None if found.failure is None else ErrorInfo.of(found.failure),
     )

@@ -16,7 +16,7 @@ from silu.engine.flusher import Flusher
 from silu.engine.hub import Hub
 from silu.engine.journal import StoreBlobs, StoreJournal
 from silu.store import RunRef, StaleRunError, Store, runs
-from silu.types.errors import UserError
+from silu.types.errors import UserError, place_of
 from silu.types.facts import DoneReason, ErrorInfo, RunStatus
 
 log = logging.getLogger(__name__)
@@ -207,7 +207,7 @@ class Driver:
             told = ErrorInfo(kind="user", message=str(error), setting=error.setting or None)
             told.code = error.code
         else:
-            log.exception("run %s failed", ref.run_id, exc_info=error)
+            log.error("run %s failed: %s", ref.run_id, place_of(error))
             told = ErrorInfo(kind="internal", message=f"The turn failed ({type(error).__name__}).")
         await self._end(ref, "failed", reason=None, error=told)
         return False

@@ -22,15 +22,6 @@ from silu.types.levels import LevelChoice
 from silu.types.parts import Message, NoticePart, Part, TextPart
 
 KEEP_FACTS = 5_000
-_NOTHING = TokenCount(
-    input_tokens=None,
-    output_tokens=None,
-    total_tokens=None,
-    reasoning_tokens=None,
-    cached_tokens=None,
-    api_calls=0,
-    cost=None,
-)
 
 
 class Begun(msgspec.Struct, kw_only=True):
@@ -107,7 +98,7 @@ def end(
         status=status,
         reason=reason,
         finish_reason=None,
-        usage=turns.spent(tx, ref.run_id) or _NOTHING,
+        usage=turns.spent(tx, ref.run_id) or TokenCount.nothing(),
     )
     if error is not None:
         done.error = error

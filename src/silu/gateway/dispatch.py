@@ -156,15 +156,7 @@ def describe(exc: Exception) -> tuple[int, ErrorInfo]:
                 kind="user", code=exc.code, message=str(exc), setting=exc.setting or None
             )
         case VendorError(failure=fault):
-            return 502, ErrorInfo(
-                kind=fault.kind,
-                message=fault.message,
-                setting=fault.setting,
-                status=fault.status,
-                code=fault.code,
-                request_id=fault.request_id,
-                retryable=fault.retryable,
-            )
+            return 502, ErrorInfo.of(fault)
         case SiluError():
             return 400, ErrorInfo(kind="user", code="failed", message=str(exc))
         case _:

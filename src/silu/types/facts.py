@@ -11,6 +11,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from silu.types.errors import Failure
 from silu.types.parts import ThinkingKind
 from silu.types.todos import PlanStep, Todo, TodoSummary
 
@@ -53,6 +54,19 @@ class TokenCount(msgspec.Struct, kw_only=True, rename="camel"):
     api_calls: int
     cost: float | None
 
+    @classmethod
+    def nothing(cls) -> "TokenCount":
+        """What a run has used before its first call."""
+        return cls(
+            input_tokens=None,
+            output_tokens=None,
+            total_tokens=None,
+            reasoning_tokens=None,
+            cached_tokens=None,
+            api_calls=0,
+            cost=None,
+        )
+
 
 class ContextUse(msgspec.Struct, kw_only=True, rename="camel"):
     """`used_tokens` is the normalised input of the last main-loop call, never a sum."""
@@ -73,6 +87,19 @@ class ErrorInfo(msgspec.Struct, kw_only=True):
     code: str | None = None
     request_id: str | None = None
     retryable: bool = False
+
+    @classmethod
+    def of(cls, failure: Failure) -> "ErrorInfo":
+        """A failed call as people are told of it."""
+        return cls(
+            kind=failure.kind,
+            message=failure.message,
+            setting=failure.setting,
+            status=failure.status,
+            code=failure.code,
+            request_id=failure.request_id,
+            retryable=failure.retryable,
+        )
 
 
 # ------------------------------------------------------------------------------ facts
