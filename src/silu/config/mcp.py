@@ -7,34 +7,10 @@ import msgspec
 
 from silu.config.files import SharedFile
 from silu.types.errors import UserError
+from silu.types.mcp import McpServer
 
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]|_(?!_|$)){0,31}")
 MAX_SECONDS = 3_600.0
-
-
-class McpServer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A server by `command` (stdio) or `url` (streamable HTTP).
-
-    `env` is what a started server sees beside the usual variables, `pass_env` names variables of
-    silu's own that are handed on. `timeout` is seconds for one call. `tools` limits the server to
-    these of its tools (its own names).
-    """
-
-    name: str = ""
-    command: str | None = None
-    args: tuple[str, ...] = ()
-    env: dict[str, str] = {}
-    pass_env: tuple[str, ...] = ()
-    cwd: str | None = None
-    url: str | None = None
-    headers: dict[str, str] = {}
-    timeout: float | None = None
-    tools: tuple[str, ...] | None = None
-    enabled: bool = True
-
-    def secrets(self) -> list[str]:
-        """Values that must not be shown."""
-        return [value for value in (*self.env.values(), *self.headers.values()) if len(value) >= 8]
 
 
 class _File(msgspec.Struct, frozen=True, kw_only=True):

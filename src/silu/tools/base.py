@@ -23,13 +23,15 @@ class ToolContext:
 
     `workspace` is the only folder a file tool may touch. `cancelled` may be asked from any
     thread. `read_result` gives the whole of an earlier result of this session by its call id.
-    `mode` is the mode in force when the tool started.
+    `mode` is the mode in force when the tool started. `wait_id` is unique to this call and the
+    same after a restart: a question it puts to the person goes by that id.
     """
 
     workspace: Path
     call_id: str = ""
     session_id: str = ""
     run_id: str = ""
+    wait_id: str = ""
     language: str = "en"
     mode: Mode = "build"
     cancelled: Callable[[], bool] = lambda: False
@@ -37,16 +39,26 @@ class ToolContext:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ToolPicture:
+    """A picture that a tool gives back; `data` is base64."""
+
+    media_type: str
+    data: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ToolOutput:
     """What a tool gives back. `text` is the whole result; showing it cut is the caller's work.
 
-    `whole` marks a text that must reach the model uncut (it limits itself).
+    `whole` marks a text that must reach the model uncut (it limits itself). `pictures` are kept
+    as blobs.
     """
 
     text: str
     ok: bool = True
     whole: bool = False
     media_type: str = "text/plain; charset=utf-8"
+    pictures: tuple[ToolPicture, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +69,9 @@ class Tool:
     nothing. `idempotent` tools run again after a crash. `check` replaces the plain schema check
     where a tool repairs its arguments itself; it returns the faults, one sentence each.
     `proves_read_only` tells of given arguments whether this call can change nothing. `preview`
-    shows what a call would change, as a diff, before the person allows it.
+    shows what a call would change, as a diff, before the person allows it. `prepare` gives the
+    arguments to use instead, or refuses with a `ToolError`, before anything else is decided.
+    `source` says where the tool is from: `built in`, `mcp:NAME`, `package:NAME`.
     """
 
     spec: ToolSpec
@@ -67,6 +81,8 @@ class Tool:
     check: Callable[[Args], list[str]] | None = None
     proves_read_only: Callable[[Args], bool] | None = None
     preview: Callable[[Args, ToolContext], Awaitable[str]] | None = None
+    prepare: Callable[[Args, ToolContext], Awaitable[Args]] | None = None
+    source: str = "built in"
 
     @property
     def name(self) -> str:

@@ -1,6 +1,7 @@
-"""Bodies of the HTTP interface about MCP servers and outside tools: what goes in, what comes out.
+"""MCP servers: how one is described, and the bodies of the HTTP interface about them.
 
-Values of variables and headers may be secrets: they go in and never come out, only their names.
+In those, values of variables and headers may be secrets: they go in and never come out, only
+their names do.
 """
 
 from typing import Literal
@@ -12,6 +13,31 @@ from silu.types.facts import Effect
 
 McpState = Literal["disabled", "idle", "connecting", "ready", "failed"]
 """`idle`: enabled and not connected yet; that happens when a turn needs its tools."""
+
+
+class McpServer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A server by `command` (stdio) or `url` (streamable HTTP).
+
+    `env` is what a started server sees beside the usual variables, `pass_env` names variables of
+    silu's own that are handed on. `timeout` is seconds for one call. `tools` limits the server to
+    these of its tools (its own names).
+    """
+
+    name: str = ""
+    command: str | None = None
+    args: tuple[str, ...] = ()
+    env: dict[str, str] = {}
+    pass_env: tuple[str, ...] = ()
+    cwd: str | None = None
+    url: str | None = None
+    headers: dict[str, str] = {}
+    timeout: float | None = None
+    tools: tuple[str, ...] | None = None
+    enabled: bool = True
+
+    def secrets(self) -> list[str]:
+        """Values that must not be shown."""
+        return [value for value in (*self.env.values(), *self.headers.values()) if len(value) >= 8]
 
 
 class McpServerCreate(msgspec.Struct, kw_only=True):
