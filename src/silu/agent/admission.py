@@ -66,7 +66,7 @@ async def may_run(
     return True
 
 
-def context_of(turn: Turn, call: ToolCallPart) -> ToolContext:
+def context_of(turn: Turn, call: ToolCallPart, *, wait_id: str) -> ToolContext:
     """What a tool is given to run this call."""
 
     async def read_result(call_id: str) -> str | None:
@@ -77,6 +77,7 @@ def context_of(turn: Turn, call: ToolCallPart) -> ToolContext:
         call_id=call.call_id,
         session_id=turn.state.session.id,
         run_id=turn.state.run_id,
+        wait_id=wait_id,
         language=turn.state.session.language,
         mode=turn.mode(),
         cancelled=turn.stopped.is_set,
@@ -102,7 +103,7 @@ async def _request(
         suggested_patterns=suggestions(tool, args),
     )
     if tool.preview is not None:
-        request.diff = await tool.preview(args, context_of(turn, call))
+        request.diff = await tool.preview(args, context_of(turn, call, wait_id=approval_id))
     return request
 
 

@@ -1,19 +1,35 @@
 """The tools that steer the session itself, tied to one turn's journal."""
 
+from dataclasses import replace
+
+from silu.agent.asking import ask_user_tool
 from silu.agent.plan import Plans, plan_tool
-from silu.agent.ports import Journal, KeepsPlans, TurnState
+from silu.agent.ports import (
+    AnswersQuestions,
+    Events,
+    Journal,
+    KeepsPlans,
+    Runs,
+    TellsEdits,
+    TurnState,
+)
 from silu.agent.todo import TodoStore, todo_tool
-from silu.tools.base import Tool
+from silu.tools.base import Args, Tool, ToolContext, ToolOutput
 from silu.types import facts
 from silu.types.facts import FactData
 from silu.types.todos import Plan
 
 
 class Control:
-    """The session's todos and plan while a turn runs: every change goes through the journal."""
+    """The session's todos and plan while a turn runs: every change goes through the journal.
 
-    def __init__(self, journal: Journal, state: TurnState) -> None:
+    What a person changes meanwhile is taken over before the agent reads or writes.
+    """
+
+    def __init__(self, journal: Journal, runs: Runs, events: Events, state: TurnState) -> None:
         self._journal = journal
+        self._runs = runs
+        self._events = events
         self.todos = TodoStore(state.todos, language=state.session.language)
         revisions = state.plans or ([state.plan] if state.plan is not None else [])
         self.plans = Plans(revisions)
@@ -23,7 +39,26 @@ class Control:
         if isinstance(self._journal, KeepsPlans):
             self.plans.todos = self.todos.todos()
             made.append(plan_tool(self.plans, changed=self._drafted))
-        return made
+        if isinstance(self._runs, AnswersQuestions) and self._runs.attended():
+            made.append(ask_user_tool(self._runs, self._events.fact))
+        return [self._refreshed(tool) for tool in made]
+
+    def refresh(self) -> None:
+        """Take over what a person has changed."""
+        edits = self._runs.take_edits() if isinstance(self._runs, TellsEdits) else None
+        if edits is None:
+            return
+        self.todos.replace(edits.todos)
+        if edits.plans is not None:
+            self.plans.revisions = list(edits.plans)
+        self.plans.todos = self.todos.todos()
+
+    def _refreshed(self, tool: Tool) -> Tool:
+        async def run(args: Args, context: ToolContext) -> ToolOutput:
+            self.refresh()
+            return await tool.run(args, context)
+
+        return replace(tool, run=run)
 
     async def _todos_changed(self) -> None:
         """Write the list; closing the last todo of the approved plan completes the plan."""

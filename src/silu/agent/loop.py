@@ -69,7 +69,7 @@ async def run_turn(
     be taken up again.
     """
     state = await journal.load()
-    control = Control(journal, state)
+    control = Control(journal, runs, events, state)
     box = tools.plus(control.tools())
     turn = Turn(
         journal=journal,
@@ -81,6 +81,7 @@ async def run_turn(
         settings=settings,
         state=state,
         context=await _open_context(journal, state, box, settings),
+        refresh=control.refresh,
         todos=control.todos,
         plans=control.plans,
         meter=Meter(state.spent),
@@ -189,6 +190,7 @@ async def _steps(turn: Turn) -> RunOutcome | Parked:
             return RunOutcome(status="cancelled", reason="person", finish_reason=turn.last_finish)
         if (limit := _limit_reached(turn)) is not None:
             return RunOutcome(status="incomplete", reason=limit, finish_reason=turn.last_finish)
+        turn.refresh()
         await make_room(turn, room)
         await tell_model(turn, repeats)
         result = await call_model(turn)

@@ -19,6 +19,7 @@ from silu.types.facts import (
     DoneReason,
     FactData,
     Mode,
+    Question,
     RunStatus,
     TokenCount,
     TokenUpdate,
@@ -118,7 +119,7 @@ class MemoryRun:
 
     `sink` is called with every fact and delta, in order, at once. A run that was put down (its
     task cancelled) can be taken up again: `load` tells where it was. With `park` a run does not
-    wait for a person but ends as `Parked`.
+    wait for a person but ends as `Parked`. `attended`: somebody answers the model's questions.
     """
 
     def __init__(
@@ -129,6 +130,7 @@ class MemoryRun:
         sink: Sink | None = None,
         level: LevelChoice | None = None,
         park: bool = False,
+        attended: bool = False,
     ) -> None:
         self.session = session
         self.id = _name("run")
@@ -143,8 +145,10 @@ class MemoryRun:
         self._cancel = asyncio.Event()
         self._hurry = asyncio.Event()
         self._approvals: dict[str, Approval] = {}
+        self._answers: dict[str, str] = {}
         self._answered = asyncio.Event()
         self._park = park
+        self._attended = attended
         self._steps_done = 0
         self._attempt = 0
         self._calls: dict[str, Literal["proposed", "started"]] = {}
@@ -184,6 +188,26 @@ class MemoryRun:
         self._approvals[approval_id] = approval
         self._answered.set()
         self.fact(WaitResolved(wait_id=approval_id, decision=approval.decision))
+
+    def answer_question(self, question_id: str, answer: str) -> None:
+        """The person's answer to a question of the model's."""
+        self._answers[question_id] = answer
+        self._answered.set()
+        self.fact(WaitResolved(wait_id=question_id, decision="answered"))
+
+    def attended(self) -> bool:
+        return self._attended
+
+    def answer_to(self, question_id: str) -> str | None:
+        return self._answers.get(question_id)
+
+    async def answer(self, question: Question) -> str | None:
+        while question.question_id not in self._answers:
+            if self._park:
+                return None
+            self._answered.clear()
+            await self._answered.wait()
+        return self._answers[question.question_id]
 
     def rules(self) -> Sequence[Rule]:
         return self.session.rules

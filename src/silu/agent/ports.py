@@ -19,6 +19,7 @@ from silu.types.facts import (
     DoneReason,
     FactData,
     Mode,
+    Question,
     RunStatus,
     TokenCount,
 )
@@ -290,6 +291,43 @@ class Approves(Protocol):
 
     async def add_rule(self, rule: Rule, scope: Scope) -> None:
         """Keep what an approval said beyond this once."""
+        ...
+
+
+@runtime_checkable
+class AnswersQuestions(Protocol):
+    """Beside `Runs`, on the same object: a person can be asked a question.
+
+    Where it is missing the `ask_user` tool is not offered.
+    """
+
+    def attended(self) -> bool:
+        """Whether anybody is there to answer; if not, the tool is not offered either."""
+        ...
+
+    def answer_to(self, question_id: str) -> str | None:
+        """What the person answered before this attempt at the run, if they did."""
+        ...
+
+    async def answer(self, question: Question) -> str | None:
+        """The person's answer; waits for it where that is cheap. `None` when there is none yet:
+        the run is parked and asks again, by the same id, when it is taken up."""
+        ...
+
+
+class Edits(msgspec.Struct, kw_only=True):
+    """The session's todos and plans after a person changed them; `None`: as they were."""
+
+    todos: list[Todo]
+    plans: list[Plan] | None = None
+
+
+@runtime_checkable
+class TellsEdits(Protocol):
+    """Beside `Runs`, on the same object: people change todos and plan while a turn runs."""
+
+    def take_edits(self) -> Edits | None:
+        """The newest state, once for each change."""
         ...
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from silu.agent.admission import DeniedError, admit, context_of, may_run
+from silu.agent.asking import AwaitsPersonError
 from silu.agent.ports import Stale
 from silu.agent.steps import CUT, Cut
 from silu.agent.turn import Turn
@@ -35,6 +36,10 @@ class Round:
     running: set[int] = field(default_factory=set[int])
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     first_change: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    def wait_id(self, at: int) -> str:
+        """The id under which a call waits for a person: the same after a restart."""
+        return f"{self.message_id}.{at}"
 
     def message(self) -> Message:
         parts: list[Part] = [self.results[at] for at in sorted(self.results)]
@@ -112,14 +117,15 @@ async def _one(turn: Turn, work: Round, at: int) -> None:
     began = time.monotonic()
     try:
         tool, args = admit(turn, call)
-        allowed = await may_run(turn, call, tool, args, approval_id=f"{work.message_id}.{at}")
-    except ToolError as error:
-        result = _result(turn, call, status=_status_of(error), text=str(error))
-    else:
-        if not allowed:
-            turn.parked_on = f"{work.message_id}.{at}"
+        if not await may_run(turn, call, tool, args, approval_id=work.wait_id(at)):
+            turn.parked_on = work.wait_id(at)
             return
         result = await _run(turn, work, at, tool, args)
+    except ToolError as error:
+        result = _result(turn, call, status=_status_of(error), text=str(error))
+    except AwaitsPersonError as waiting:
+        turn.parked_on = waiting.wait_id
+        return
     result.duration_ms = round((time.monotonic() - began) * 1000)
     work.results[at] = result
     await _tell(turn, work, [result])
@@ -135,10 +141,10 @@ async def _run(turn: Turn, work: Round, at: int, tool: Tool, args: Args) -> Tool
     work.running.add(at)
     await turn.journal.tool_started(call.call_id)
     try:
-        output = await tool.run(args, context_of(turn, call))
+        output = await tool.run(args, context_of(turn, call, wait_id=work.wait_id(at)))
     except ToolError as error:
         output = ToolOutput(text=str(error), ok=False)
-    except Stale:
+    except (Stale, AwaitsPersonError):
         raise
     except Exception as error:
         # A fault of a tool must not end the run: the model is told, the log names the place.

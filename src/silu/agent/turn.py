@@ -26,7 +26,8 @@ class Turn:
 
     `stopped` is set when the person stops the run: tools on threads look at it. `hurried`: the
     answer is wanted now, thinking is turned down for the rest of the run. `ends_at` is where the
-    time limit is, on the monotonic clock. `parked_on` is the approval a call waits for.
+    time limit is, on the monotonic clock. `parked_on` is the approval a call waits for. `refresh`
+    takes over what a person changed in todos and plan.
     """
 
     journal: Journal
@@ -41,6 +42,7 @@ class Turn:
     todos: TodoStore
     plans: Plans
     meter: Meter
+    refresh: Callable[[], None]
     new_id: Callable[[], str]
     step: int = 0
     attempt: int = 0

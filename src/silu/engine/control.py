@@ -1,5 +1,5 @@
-"""What people say to a running turn: satisfies `Runs`, `AnswersNow` and `Approves` of
-`agent.ports`."""
+"""What people say to a running turn: satisfies `Runs`, `AnswersNow`, `Approves`,
+`AnswersQuestions` and `TellsEdits` of `agent.ports`."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
@@ -8,8 +8,9 @@ from typing import Any
 import msgspec
 
 from silu.agent.approvals import Approval, Rule, Scope
+from silu.agent.ports import Edits
 from silu.store.api import Asked
-from silu.types.facts import ApprovalRequest, Mode
+from silu.types.facts import ApprovalRequest, Mode, Question
 from silu.types.levels import LevelChoice
 
 KeepRule = Callable[[Rule, Scope], Coroutine[Any, Any, None]]
@@ -33,6 +34,12 @@ class RunControl:
             for wait_id, answer in asked.answers.items()
             if "decision" in answer
         }
+        self._said = {
+            wait_id: str(answer["answer"])
+            for wait_id, answer in asked.answers.items()
+            if "answer" in answer
+        }
+        self._edits: Edits | None = None
         self._rules = msgspec.convert(asked.rules, list[Rule])
         self._keep_rule = keep_rule
 
@@ -46,6 +53,12 @@ class RunControl:
 
     def steer(self, number: int, text: str) -> None:
         self._steering.append((number, text))
+
+    def edited(self, edits: Edits) -> None:
+        """Todos and plans after a person changed them; plans told before stay told."""
+        if edits.plans is None and self._edits is not None:
+            edits = msgspec.structs.replace(edits, plans=self._edits.plans)
+        self._edits = edits
 
     def cancel(self) -> None:
         self._cancelled.set()
@@ -93,6 +106,20 @@ class RunControl:
 
     async def approval(self, request: ApprovalRequest) -> Approval | None:
         return self._answers.get(request.approval_id)
+
+    def attended(self) -> bool:
+        # A question outlives every client: somebody comes back to it.
+        return True
+
+    def answer_to(self, question_id: str) -> str | None:
+        return self._said.get(question_id)
+
+    async def answer(self, question: Question) -> str | None:
+        return self._said.get(question.question_id)
+
+    def take_edits(self) -> Edits | None:
+        edits, self._edits = self._edits, None
+        return edits
 
     async def add_rule(self, rule: Rule, scope: Scope) -> None:
         self._rules.append(rule)

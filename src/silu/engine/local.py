@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from silu.agent.approvals import Approval
+from silu.agent.ports import Edits
 from silu.engine import ops
 from silu.engine.api import Execute, RunItem, Sent
 from silu.engine.driver import MOST_STALLS, Driver
@@ -212,8 +213,37 @@ class LocalEngine:
             approval_id,
             approval.decision,
             details=msgspec.structs.asdict(approval),
+            kind="approval_request",
             client_id=client_id,
         )
+
+    async def answer_question(
+        self, session_id: str, question_id: str, answer: str, *, client_id: str | None = None
+    ) -> None:
+        """The person's answer; the run that waits for it goes on. `unknown_wait`."""
+        await self.resolve_wait(
+            session_id,
+            question_id,
+            "answered",
+            details={"answer": answer},
+            kind="question",
+            client_id=client_id,
+        )
+
+    async def approve_plan(
+        self, session_id: str, plan_id: str, revision: int, *, client_id: str | None = None
+    ) -> None:
+        """The draft comes into force and build mode with it, also inside a running turn.
+        `UserError` code `stale_plan`."""
+        await self._store.command(
+            client_id,
+            "approve_plan",
+            session_id,
+            lambda tx: ops.approve_plan(tx, session_id, plan_id, revision),
+        )
+        if (control := self._driver.control(session_id)) is not None:
+            control.set_mode("build")
+            control.edited(await self._store.read(lambda tx: ops.edits(tx, session_id)))
 
     async def set_level(
         self,
@@ -247,7 +277,10 @@ class LocalEngine:
     async def todo_edit(
         self, session_id: str, todos: Sequence[Todo], *, client_id: str | None = None
     ) -> None:
+        """The list as the person has made it; a running turn takes it over at its next step."""
         await self._store.put_todos(session_id, todos, by="person", client_id=client_id)
+        if (control := self._driver.control(session_id)) is not None:
+            control.edited(Edits(todos=list(todos)))
 
     async def resolve_wait(
         self,
@@ -256,6 +289,7 @@ class LocalEngine:
         decision: str,
         *,
         details: dict[str, Any] | None = None,
+        kind: ops.WaitKind | None = None,
         client_id: str | None = None,
     ) -> None:
         """A person's answer to an approval or a question; a run parked on it goes on.
@@ -266,7 +300,9 @@ class LocalEngine:
             client_id,
             "resolve_wait",
             session_id,
-            lambda tx: ops.resolve_wait(tx, session_id, wait_id, decision, details or {}),
+            lambda tx: ops.resolve_wait(
+                tx, session_id, wait_id, decision, details or {}, kind=kind
+            ),
         )
         if freed is not None and not self._driver.stopping:
             await self.submit(freed)

@@ -1,10 +1,13 @@
 """What the engine asks of the store in one transaction each: whole steps of a run's life."""
 
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
-from silu.store import log, messages, recover, runs, sessions, turns
+from silu.agent.control import plan_update
+from silu.agent.plan import Plans
+from silu.agent.ports import Edits
+from silu.store import log, messages, plans, recover, runs, sessions, todos, turns
 from silu.store.api import Asked, NewRun, RunRef
 from silu.store.ids import new_id
 from silu.store.sql import Tx
@@ -22,6 +25,8 @@ from silu.types.levels import LevelChoice
 from silu.types.parts import Message, NoticePart, Part, TextPart
 
 KEEP_FACTS = 5_000
+
+WaitKind = Literal["approval_request", "question"]
 
 
 class Begun(msgspec.Struct, kw_only=True):
@@ -129,16 +134,42 @@ def steer(tx: Tx, session_id: str, text: str) -> tuple[str, int] | None:
 
 
 def resolve_wait(
-    tx: Tx, session_id: str, wait_id: str, decision: str, details: dict[str, Any]
+    tx: Tx,
+    session_id: str,
+    wait_id: str,
+    decision: str,
+    details: dict[str, Any],
+    *,
+    kind: WaitKind | None = None,
 ) -> str | None:
     """Keep what the person decided, and free the run that is parked on it, in one transaction.
 
     Returns that run's id. `UserError` code `unknown_wait` when nothing waits for it.
     """
-    if not runs.answer_wait(tx, session_id, wait_id, details):
+    if not runs.answer_wait(tx, session_id, wait_id, details, kind=kind):
         raise UserError("Nothing waits for this answer any more.", code="unknown_wait")
     log.append(tx, session_id, None, [WaitResolved(wait_id=wait_id, decision=decision)])
     return runs.parked_on(tx, session_id, wait_id)
+
+
+def approve_plan(tx: Tx, session_id: str, plan_id: str, revision: int) -> None:
+    """The person's approval: the draft comes into force and the session goes to build mode.
+
+    `UserError` code `stale_plan` when that revision is not the draft that is up for approval.
+    """
+    sessions.require(tx, session_id)
+    kept = Plans(plans.every(tx, session_id), todos.read(tx, session_id))
+    plan = kept.approve(plan_id, revision)
+    for each in kept.revisions:
+        plans.put_plan(tx, session_id, each)
+    todos.replace(tx, session_id, kept.todos, by="person", run_id=None)
+    log.append(tx, session_id, None, [plan_update(plan), todos.update_of(kept.todos)])
+    sessions.set_mode(tx, session_id, "build")
+
+
+def edits(tx: Tx, session_id: str) -> Edits:
+    """Todos and plans as they are kept now, for the turn that is on."""
+    return Edits(todos=todos.read(tx, session_id), plans=plans.every(tx, session_id))
 
 
 def edited(tx: Tx, session_id: str, message_id: str, text: str) -> tuple[str, list[Part]]:

@@ -218,8 +218,11 @@ def steer(tx: Tx, session_id: str, run_id: str, text: str) -> int:
     return tx.execute(sa.insert(_st).values(**values).returning(_st.c.id)).scalar_one()
 
 
-def answer_wait(tx: Tx, session_id: str, wait_id: str, details: dict[str, Any]) -> bool:
-    """Keep a person's answer; False when nothing open goes by that id in the session."""
+def answer_wait(
+    tx: Tx, session_id: str, wait_id: str, details: dict[str, Any], *, kind: str | None = None
+) -> bool:
+    """Keep a person's answer; False when nothing open (of that kind) goes by that id in the
+    session."""
     approvals = schema.approvals
     done = tx.execute(
         sa.update(approvals)
@@ -227,6 +230,7 @@ def answer_wait(tx: Tx, session_id: str, wait_id: str, details: dict[str, Any]) 
             approvals.c.id == wait_id,
             approvals.c.session_id == session_id,
             approvals.c.status == "open",
+            *([] if kind is None else [approvals.c.kind == kind]),
         )
         .values(
             scope=details.get("scope"),
