@@ -3,6 +3,7 @@
 import asyncio
 import os
 import sys
+from pathlib import Path
 
 from mcp.server.mcpserver import Context, Image, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
@@ -31,8 +32,7 @@ def look_up(word: str) -> str:
 @server.tool()
 def plant(name: str, path: str) -> str:
     """Write a file."""
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(name)
+    Path(path).write_text(name, encoding="utf-8")
     return f"planted {name}"
 
 

@@ -1,0 +1,84 @@
+"""Tools of installed packages: what an entry point may name, and what a bad one leads to."""
+
+import sys
+from collections.abc import Iterator
+from importlib.metadata import EntryPoint
+from pathlib import Path
+
+import pytest
+
+from silu.tools.plugins import GROUP, load_plugins
+
+MODULE = '''
+from silu.tools import Tool, ToolContext, ToolOutput
+from silu.tools.functions import tool
+from silu.types.errors import UserError
+
+@tool(effects=["read"])
+def weigh(grams: int) -> str:
+    """Say the weight."""
+    return f"{grams} g"
+
+@tool
+def pour(litres: float) -> str:
+    """Pour it."""
+    return "poured"
+
+def both() -> list[Tool]:
+    return [weigh, pour]
+
+def broken() -> Tool:
+    raise ZeroDivisionError("sk-secret")
+
+def unset() -> Tool:
+    raise UserError("Set KITCHEN_URL.", code="bad_config")
+
+nothing = 7
+'''
+
+
+@pytest.fixture
+def kitchen(tmp_path: Path) -> Iterator[None]:
+    (tmp_path / "kitchen_tools.py").write_text(MODULE)
+    sys.path.insert(0, str(tmp_path))
+    try:
+        yield
+    finally:
+        sys.path.remove(str(tmp_path))
+        sys.modules.pop("kitchen_tools", None)
+
+
+def point(name: str, place: str | None = None) -> EntryPoint:
+    return EntryPoint(name=name, value=f"kitchen_tools:{place or name}", group=GROUP)
+
+
+@pytest.mark.usefixtures("kitchen")
+def test_an_entry_point_names_a_tool_or_a_function_that_gives_several() -> None:
+    assert [tool.name for tool in load_plugins([point("weigh")]).tools] == ["weigh"]
+    found = load_plugins([point("both")])
+    assert [tool.name for tool in found.tools] == ["weigh", "pour"]
+    assert {tool.source for tool in found.tools} == {"package:both"}
+    assert found.problems == ()
+
+
+@pytest.mark.usefixtures("kitchen")
+def test_a_package_that_fails_is_reported_without_its_values_and_the_others_work() -> None:
+    points = [point(name) for name in ("broken", "missing", "nothing", "unset", "weigh")]
+    found = load_plugins(points)
+    assert [tool.name for tool in found.tools] == ["weigh"]
+    assert len(found.problems) == 4
+    told = " ".join(found.problems)
+    assert "ZeroDivisionError" in told
+    assert "sk-secret" not in told
+    assert "Set KITCHEN_URL." in told
+
+
+@pytest.mark.usefixtures("kitchen")
+def test_a_second_tool_of_a_name_is_left_out_and_reported() -> None:
+    found = load_plugins([point("both"), point("weigh")])
+    assert [tool.name for tool in found.tools] == ["weigh", "pour"]
+    assert "second tool 'weigh'" in found.problems[0]
+
+
+def test_without_such_packages_there_is_nothing() -> None:
+    assert load_plugins().problems == ()
