@@ -7,10 +7,8 @@ from typing import Any
 import pytest
 
 from silu.agent.approvals import (
-    Action,
     Approval,
     Policy,
-    Rule,
     is_dangerous,
     judge,
     rule_of,
@@ -28,6 +26,7 @@ from silu.types import facts
 from silu.types.calls import ToolSpec
 from silu.types.facts import Effect
 from silu.types.parts import ToolResultPart
+from silu.types.policy import Action, Rule
 from tests.agent.bench import Bench
 
 pytestmark = pytest.mark.anyio

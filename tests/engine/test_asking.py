@@ -5,11 +5,12 @@ import asyncio
 import msgspec
 import pytest
 
-from silu.agent.approvals import Approval, Rule
+from silu.agent.approvals import Approval
 from silu.agent.ports import AnswersNow, Approves, Compacted, Compacts, Epoch, KeepsPlans
 from silu.engine import Done, Parked, TurnPorts
 from silu.types import facts as f
 from silu.types.parts import Message, TextPart
+from silu.types.policy import Rule
 from silu.types.todos import Plan, Todo
 from tests.engine.turns import finish
 from tests.engine.workspace import House

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from silu.gateway import openapi
-from silu.gateway.http import OPERATIONS
+from silu.gateway.documents import OPERATIONS
 from silu.gateway.protocol import document
 from silu.types import facts, frames
 

@@ -29,6 +29,26 @@ def admit(turn: Turn, call: ToolCallPart) -> tuple[Tool, Args]:
     return tool, args
 
 
+async def prepared(
+    turn: Turn, call: ToolCallPart, tool: Tool, args: Args, *, wait_id: str
+) -> tuple[ToolCallPart, Args]:
+    """The call as its hooks want it; changed arguments are checked like the model's own.
+
+    Asked again when a parked run is taken up. Raises `DeniedError` where a hook refuses.
+    """
+    assert tool.prepare is not None
+    try:
+        changed = await tool.prepare(args, context_of(turn, call, wait_id=wait_id))
+    except ToolError as error:
+        raise DeniedError(str(error)) from error
+    if changed == args:
+        return call, args
+    text = msgspec.json.encode(changed).decode()
+    args = read_arguments(tool, text)
+    _check_mode(turn, tool, args)
+    return msgspec.structs.replace(call, arguments=text), args
+
+
 async def may_run(
     turn: Turn, call: ToolCallPart, tool: Tool, args: Args, *, approval_id: str
 ) -> bool:

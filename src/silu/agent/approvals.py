@@ -14,21 +14,10 @@ import msgspec
 from silu.agent.planning import CONTROL
 from silu.tools.base import Args, Tool
 from silu.tools.read_only import UnprovenError, simple_commands
-
-Action = Literal["allow", "ask", "deny"]
-Scope = Literal["once", "session", "always"]
+from silu.types.policy import Action, Rule, Scope
 
 _STRICTNESS: dict[Action, int] = {"allow": 0, "ask": 1, "deny": 2}
 _SUBJECTS = ("command", "path", "url")
-
-
-class Rule(msgspec.Struct, frozen=True, kw_only=True):
-    """`tool` is a name or a pattern of names; `pattern` is matched against the call's subject:
-    the command, the path, the URL, else its arguments. `*` matches anything, also `/`."""
-
-    tool: str
-    action: Action
-    pattern: str = "*"
 
 
 class Policy(msgspec.Struct, frozen=True, kw_only=True):

@@ -9,7 +9,7 @@ from typing import Literal
 
 import msgspec
 
-from silu.agent.approvals import Approval, Rule, Scope
+from silu.agent.approvals import Approval
 from silu.agent.plan import Plans
 from silu.agent.ports import CallRecord, Compacted, Epoch, SessionState, TurnState
 from silu.types.facts import (
@@ -27,6 +27,7 @@ from silu.types.facts import (
 )
 from silu.types.levels import LevelChoice
 from silu.types.parts import BlobRef, Message, Part, TextPart, ToolCallPart, ToolResultPart
+from silu.types.policy import Rule, Scope
 from silu.types.todos import Plan, Todo
 
 Told = FactData | DeltaData

@@ -10,7 +10,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 
 import msgspec
 
-from silu.agent.approvals import Approval, Rule, Scope
+from silu.agent.approvals import Approval
 from silu.types.calls import CallEvent, CallRequest
 from silu.types.capabilities import LevelSource, ModelInfo, Resolution
 from silu.types.facts import (
@@ -25,6 +25,7 @@ from silu.types.facts import (
 )
 from silu.types.levels import LevelChoice
 from silu.types.parts import BlobRef, Message
+from silu.types.policy import Rule, Scope
 from silu.types.todos import Plan, Todo
 from silu.types.usage import Usage
 

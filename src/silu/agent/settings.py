@@ -9,30 +9,20 @@ import msgspec
 from silu.agent.approvals import Policy
 from silu.tools.checkpoints import Checkpoints
 from silu.types.facts import DoneReason, RunStatus
+from silu.types.policy import RunLimits
 
 
 def _today() -> str:
     return time.strftime("%Y-%m-%d")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """Where a run stops by itself; `None` is no limit.
+class Limits(RunLimits, frozen=True, kw_only=True):
+    """A run's limits with those nobody sets.
 
-    `steps` counts model calls of the main loop, `seconds` the time since this attempt at the run
-    began, `tokens` and `cost` (US dollars) this run's sums. `thinking_seconds` and
-    `thinking_tokens` (estimated from what is shown) end one call's thinking: the model then
-    answers with what there is. `repeated` is how often in a row the
-    same calls with the same results are taken, `failing` the same when they all fail,
-    `empty_answers` how many replies without content and calls are taken.
+    `repeated` is how often in a row the same calls with the same results are taken, `failing`
+    the same when they all fail, `empty_answers` how many replies without content and calls.
     """
 
-    steps: int | None = 200
-    seconds: float | None = None
-    tokens: int | None = None
-    cost: float | None = None
-    thinking_seconds: float | None = None
-    thinking_tokens: int | None = None
     repeated: int = 6
     failing: int = 4
     empty_answers: int = 2

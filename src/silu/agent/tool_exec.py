@@ -7,7 +7,7 @@ from collections.abc import Coroutine, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from silu.agent.admission import DeniedError, admit, context_of, may_run
+from silu.agent.admission import DeniedError, admit, context_of, may_run, prepared
 from silu.agent.asking import AwaitsPersonError
 from silu.agent.ports import Stale
 from silu.agent.steps import CUT, Cut
@@ -117,6 +117,8 @@ async def _one(turn: Turn, work: Round, at: int) -> None:
     began = time.monotonic()
     try:
         tool, args = admit(turn, call)
+        if tool.prepare is not None:
+            call, args = await prepared(turn, call, tool, args, wait_id=work.wait_id(at))
         if not await may_run(turn, call, tool, args, approval_id=work.wait_id(at)):
             turn.parked_on = work.wait_id(at)
             return

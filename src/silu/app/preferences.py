@@ -5,18 +5,19 @@ import asyncio
 import msgspec
 from msgspec import UNSET
 
-from silu.app.base import Services
+from silu.app.execution import Execution
 from silu.app.folders import existing_folder
 from silu.config.settings import load_preferences, save_preferences
 from silu.types import api
 from silu.types.version import VERSION
 
 
-class Preferences(Services):
+class Preferences(Execution):
     """Services of the settings page."""
 
-    def settings_view(self) -> api.SettingsView:
+    async def settings_view(self) -> api.SettingsView:
         chosen = self.settings.preferences
+        sandbox = await self.sandbox()
         return api.SettingsView(
             version=VERSION,
             data_dir=str(self.settings.paths.data),
@@ -25,6 +26,11 @@ class Preferences(Services):
             language=chosen.language,
             thinking_enabled=chosen.thinking_enabled,
             workspace_roots=list(chosen.workspace_roots),
+            approvals=list(chosen.approvals),
+            limits=chosen.limits,
+            sandbox=chosen.sandbox,
+            sandbox_state=sandbox.state,
+            shell_network=chosen.shell_network,
         )
 
     async def patch_settings(self, patch: api.SettingsPatch) -> api.SettingsView:
@@ -35,8 +41,10 @@ class Preferences(Services):
         if patch.workspace_roots is not UNSET:
             folders = [await asyncio.to_thread(existing_folder, r) for r in patch.workspace_roots]
             changes["workspace_roots"] = tuple(map(str, folders))
+        if patch.approvals is not UNSET:
+            changes["approvals"] = tuple(patch.approvals)
         paths = self.settings.paths
         kept = msgspec.structs.replace(await asyncio.to_thread(load_preferences, paths), **changes)
         await asyncio.to_thread(save_preferences, paths, kept)
         self.settings = self.client.settings = self.settings.with_preferences(kept)
-        return self.settings_view()
+        return await self.settings_view()

@@ -6,7 +6,8 @@ from pathlib import Path
 import msgspec
 from msgspec import UNSET
 
-from silu.app.base import Services, optional_level
+from silu.app.base import optional_level
+from silu.app.changes import Changes
 from silu.app.folders import existing_folder, resolved
 from silu.store.api import NewSession, Session
 from silu.types import api
@@ -15,7 +16,7 @@ from silu.types.errors import UserError
 from silu.types.parts import BlobRef
 
 
-class Sessions(Services):
+class Sessions(Changes):
     """Services of the session list and of what a session holds."""
 
     async def list_sessions(self, *, archived: bool = False, limit: int = 200) -> api.SessionList:
@@ -70,6 +71,7 @@ class Sessions(Services):
             for run in await self.engine.list(session_id):
                 await self.engine.wait(run.run_id)
         await self.store.purge(session_id)
+        await asyncio.to_thread(self.checkpoints(session_id).forget)
 
     async def fork_session(self, session_id: str, wish: api.SessionFork) -> api.SessionView:
         session = await self.store.fork(session_id, wish.message_id, client_id=wish.client_id)

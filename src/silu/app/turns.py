@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from silu.agent.approvals import Approval
 from silu.agent.todo import TodoStore
 from silu.app.base import Services, known_level, optional_level
 from silu.engine.api import Sent
@@ -35,6 +36,34 @@ class Turns(Services):
 
     async def steer(self, session_id: str, command: f.Steer) -> bool:
         return await self.engine.steer(session_id, command.text, client_id=command.client_id)
+
+    async def answer_now(self, session_id: str, command: f.AnswerNow) -> bool:
+        return await self.engine.answer_now(
+            session_id, run_id=command.run_id, client_id=command.client_id
+        )
+
+    async def approve(self, session_id: str, command: f.Approve) -> None:
+        approval = Approval(
+            decision=command.decision,
+            scope=command.scope,
+            pattern=command.pattern,
+            reason=command.reason,
+        )
+        await self.engine.approve(
+            session_id, command.approval_id, approval, client_id=command.client_id
+        )
+
+    async def answer_question(self, session_id: str, command: f.AnswerQuestion) -> None:
+        if not command.answer.strip():
+            raise UserError("The answer is empty.", code="bad_argument", setting="answer")
+        await self.engine.answer_question(
+            session_id, command.question_id, command.answer, client_id=command.client_id
+        )
+
+    async def approve_plan(self, session_id: str, command: f.ApprovePlan) -> None:
+        await self.engine.approve_plan(
+            session_id, command.plan_id, command.revision, client_id=command.client_id
+        )
 
     async def edit(self, session_id: str, command: f.Edit) -> Sent:
         return await self.engine.edit(

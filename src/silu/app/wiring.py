@@ -5,9 +5,6 @@ from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from typing import Self
 
-from silu.agent.loop import run_turn
-from silu.agent.settings import Parked as RunParked
-from silu.agent.settings import TurnSettings
 from silu.app.models import Models
 from silu.app.preferences import Preferences
 from silu.app.sessions import Sessions
@@ -15,7 +12,6 @@ from silu.app.toolset import Toolset
 from silu.app.turns import Turns
 from silu.config import Paths, Settings
 from silu.engine import Hub, LocalEngine, Owner
-from silu.engine.api import Done, Parked, TurnPorts
 from silu.providers.client import Client
 from silu.store import Store
 from silu.types import api
@@ -42,7 +38,8 @@ class App(Sessions, Turns, Models, Preferences):
         self.engine = LocalEngine(
             store, self.hub, execute=self._execute, default_model=client.default_model
         )
-        self.toolset = Toolset()
+        self._sandboxes = {}
+        self.toolset = Toolset([self.working_tools])
         self._closing = closing
         self._looked_around = asyncio.create_task(client.models(), name="first look around")
 
@@ -93,18 +90,3 @@ class App(Sessions, Turns, Models, Preferences):
         except UserError as exc:
             checks["store"] = str(exc)
         return api.Ready(ready=checks["store"] == "ok", checks=checks)
-
-    async def _execute(self, ports: TurnPorts) -> Done | Parked:
-        session = await self.store.session(ports.session_id)
-        outcome = await run_turn(
-            journal=ports.journal,
-            events=ports.events,
-            runs=ports.runs,
-            blobs=ports.blobs,
-            client=self.client,
-            tools=await self.toolset.toolbox(session),
-            settings=TurnSettings(),
-        )
-        if isinstance(outcome, RunParked):
-            return Parked(wait_id=outcome.wait_id)
-        return Done()

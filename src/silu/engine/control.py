@@ -7,11 +7,12 @@ from typing import Any
 
 import msgspec
 
-from silu.agent.approvals import Approval, Rule, Scope
+from silu.agent.approvals import Approval
 from silu.agent.ports import Edits
 from silu.store.api import Asked
 from silu.types.facts import ApprovalRequest, Mode, Question
 from silu.types.levels import LevelChoice
+from silu.types.policy import Rule, Scope
 
 KeepRule = Callable[[Rule, Scope], Coroutine[Any, Any, None]]
 

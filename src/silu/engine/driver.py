@@ -7,7 +7,6 @@ from collections.abc import Callable
 
 import msgspec
 
-from silu.agent.approvals import Rule, Scope
 from silu.agent.ports import Stale
 from silu.engine import ops
 from silu.engine.api import Done, Execute, Parked, TurnPorts
@@ -18,6 +17,7 @@ from silu.engine.journal import StoreBlobs, StoreJournal
 from silu.store import RunRef, StaleRunError, Store, runs
 from silu.types.errors import UserError, place_of
 from silu.types.facts import DoneReason, ErrorInfo, RunStatus
+from silu.types.policy import Rule, Scope
 
 log = logging.getLogger(__name__)
 

@@ -10,7 +10,7 @@ from starlette.routing import Route, Router
 from starlette.types import Message, Receive, Scope, Send
 
 from silu.app import App
-from silu.gateway import http, static
+from silu.gateway import documents, http, static
 from silu.gateway.auth import Guard, Principal, RefusalError, content_policy
 from silu.gateway.compat import Compat
 from silu.gateway.dispatch import Operation, failure, json_response, parse, read_body, respond
@@ -43,7 +43,7 @@ class Gateway:
         self.sockets = Sockets(app, heartbeat=heartbeat)
         self._compat = Compat(app)
         self._router = Router(
-            routes=[_route(app, operation) for operation in http.OPERATIONS], default=_no_route
+            routes=[_route(app, operation) for operation in documents.OPERATIONS], default=_no_route
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -33,6 +33,8 @@ _STATUS_OF_CODE: dict[str, int] = {
     "unknown_vendor": 404,
     "not_found": 404,
     "running": 409,
+    "nothing_to_undo": 409,
+    "nothing_to_redo": 409,
     "conflict": 409,
     "workspace_locked": 409,
     "too_large": 413,
@@ -105,6 +107,19 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True):
     query: tuple[Parameter, ...] = ()
     status: int = 200
     max_body: int = MAX_BODY
+
+
+def route(method: str, path: str, about: str, run: Any, answer: Any, **more: Any) -> Operation:
+    """An operation below `/api/v1`, named like the function that runs it."""
+    return Operation(
+        method=method,
+        path=f"/api/v1{path}",
+        name=run.__name__.lstrip("_"),
+        about=about,
+        run=run,
+        answer=answer,
+        **more,
+    )
 
 
 async def respond(app: Any, operation: Operation, request: Request) -> Response:

@@ -1,13 +1,11 @@
-"""The routes of `/api/v1` as a table: each operation is one call of the services."""
+"""Routes of `/api/v1` for sessions, models, settings and blobs: each is one call of a service."""
 
 import re
-from typing import Any
 
 from starlette.responses import Response
 
 from silu.app import App
-from silu.gateway import openapi, protocol
-from silu.gateway.dispatch import Call, Operation, Parameter, json_response
+from silu.gateway.dispatch import Call, Operation, Parameter, json_response, route
 from silu.types import api
 from silu.types.errors import UserError
 from silu.types.frames import MessagePage
@@ -38,14 +36,6 @@ async def _health(app: App, call: Call) -> api.Health:
 async def _ready(app: App, call: Call) -> Response:
     ready = await app.ready()
     return json_response(ready, status=200 if ready.ready else 503)
-
-
-async def _protocol(app: App, call: Call) -> Response:
-    return json_response(protocol.document())
-
-
-async def _openapi(app: App, call: Call) -> Response:
-    return json_response(openapi.document(OPERATIONS, version=VERSION))
 
 
 async def _sessions(app: App, call: Call) -> api.SessionList:
@@ -116,7 +106,7 @@ async def _save_key(app: App, call: Call) -> api.Ok:
 
 
 async def _settings(app: App, call: Call) -> api.SettingsView:
-    return app.settings_view()
+    return await app.settings_view()
 
 
 async def _patch_settings(app: App, call: Call) -> api.SettingsView:
@@ -169,27 +159,13 @@ _OCTETS = "application/octet-stream"
 # ------------------------------------------------------------------------------- table
 
 
-def _op(method: str, path: str, about: str, run: Any, answer: Any, **more: Any) -> Operation:
-    return Operation(
-        method=method,
-        path=f"/api/v1{path}",
-        name=run.__name__.lstrip("_"),
-        about=about,
-        run=run,
-        answer=answer,
-        **more,
-    )
-
-
 _LIMIT = Parameter("limit", "integer", "How many at most.")
 _SESSION = "/sessions/{session_id}"
 
 OPERATIONS: tuple[Operation, ...] = (
-    _op("GET", "/health", "The process lives.", _health, api.Health),
-    _op("GET", "/ready", "Everything needed for a turn works.", _ready, api.Ready),
-    _op("GET", "/protocol.json", "JSON Schema of every frame and body.", _protocol, None),
-    _op("GET", "/openapi.json", "This document.", _openapi, None),
-    _op(
+    route("GET", "/health", "The process lives.", _health, api.Health),
+    route("GET", "/ready", "Everything needed for a turn works.", _ready, api.Ready),
+    route(
         "GET",
         "/sessions",
         "The sessions, newest first.",
@@ -197,7 +173,7 @@ OPERATIONS: tuple[Operation, ...] = (
         api.SessionList,
         query=(Parameter("archived", "boolean", "The archived ones instead."), _LIMIT),
     ),
-    _op(
+    route(
         "POST",
         "/sessions",
         "Begin a session.",
@@ -206,8 +182,8 @@ OPERATIONS: tuple[Operation, ...] = (
         body=api.SessionCreate,
         status=201,
     ),
-    _op("GET", _SESSION, "One session, whole.", _session, api.SessionView),
-    _op(
+    route("GET", _SESSION, "One session, whole.", _session, api.SessionView),
+    route(
         "PATCH",
         _SESSION,
         "Rename, archive, or choose the folder of a session.",
@@ -215,8 +191,8 @@ OPERATIONS: tuple[Operation, ...] = (
         api.SessionView,
         body=api.SessionPatch,
     ),
-    _op("DELETE", _SESSION, "Delete a session for good.", _delete_session, api.Ok),
-    _op(
+    route("DELETE", _SESSION, "Delete a session for good.", _delete_session, api.Ok),
+    route(
         "POST",
         f"{_SESSION}/fork",
         "A sibling that shares earlier messages.",
@@ -225,7 +201,7 @@ OPERATIONS: tuple[Operation, ...] = (
         body=api.SessionFork,
         status=201,
     ),
-    _op(
+    route(
         "GET",
         f"{_SESSION}/messages",
         "A page of messages, oldest first; `before` of a page asks for the one before it.",
@@ -233,7 +209,7 @@ OPERATIONS: tuple[Operation, ...] = (
         MessagePage,
         query=(Parameter("before", "string", "The cursor of the page after."), _LIMIT),
     ),
-    _op(
+    route(
         "GET",
         f"{_SESSION}/calls",
         "The model calls of a session, for the inspector.",
@@ -241,7 +217,7 @@ OPERATIONS: tuple[Operation, ...] = (
         api.CallList,
         query=(Parameter("run_id", "string", "Only those of this run."),),
     ),
-    _op(
+    route(
         "GET",
         "/models",
         "Models that can be chosen, with what they can do and where that is known from.",
@@ -249,8 +225,8 @@ OPERATIONS: tuple[Operation, ...] = (
         api.ModelList,
         query=(Parameter("refresh", "boolean", "Ask the vendors again."),),
     ),
-    _op("GET", "/endpoints", "Who answers, and who could.", _endpoints, api.EndpointList),
-    _op(
+    route("GET", "/endpoints", "Who answers, and who could.", _endpoints, api.EndpointList),
+    route(
         "POST",
         "/endpoints",
         "Add an endpoint of your own.",
@@ -258,7 +234,7 @@ OPERATIONS: tuple[Operation, ...] = (
         api.EndpointReport,
         body=api.EndpointCreate,
     ),
-    _op(
+    route(
         "POST",
         "/endpoints/test",
         "Make one real call to an endpoint and explain a failure.",
@@ -266,10 +242,10 @@ OPERATIONS: tuple[Operation, ...] = (
         api.EndpointReport,
         body=api.EndpointTry,
     ),
-    _op("DELETE", "/endpoints/{name}", "Remove an endpoint.", _remove_endpoint, api.Ok),
-    _op("PUT", "/keys/{vendor}", "Save a key.", _save_key, api.Ok, body=api.KeySave),
-    _op("GET", "/settings", "What the person chose.", _settings, api.SettingsView),
-    _op(
+    route("DELETE", "/endpoints/{name}", "Remove an endpoint.", _remove_endpoint, api.Ok),
+    route("PUT", "/keys/{vendor}", "Save a key.", _save_key, api.Ok, body=api.KeySave),
+    route("GET", "/settings", "What the person chose.", _settings, api.SettingsView),
+    route(
         "PATCH",
         "/settings",
         "Choose differently.",
@@ -277,8 +253,8 @@ OPERATIONS: tuple[Operation, ...] = (
         api.SettingsView,
         body=api.SettingsPatch,
     ),
-    _op("GET", "/learned", "What answers taught silu.", _learned, api.LearnedList),
-    _op(
+    route("GET", "/learned", "What answers taught silu.", _learned, api.LearnedList),
+    route(
         "DELETE",
         "/learned",
         "Forget what was learned about an endpoint, a model or one fact.",
@@ -290,7 +266,7 @@ OPERATIONS: tuple[Operation, ...] = (
             Parameter("fact", "string", "Only this fact."),
         ),
     ),
-    _op(
+    route(
         "POST",
         "/blobs",
         "Keep a file, to be attached to a message by its sha256.",
@@ -301,5 +277,5 @@ OPERATIONS: tuple[Operation, ...] = (
         status=201,
         query=(Parameter("name", "string", "The file's name."),),
     ),
-    _op("GET", "/blobs/{sha256}", "The whole of a result or an attachment.", _blob, None),
+    route("GET", "/blobs/{sha256}", "The whole of a result or an attachment.", _blob, None),
 )

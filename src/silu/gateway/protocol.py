@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 from msgspec import inspect
 
+from silu.gateway.routes import ROUTES
 from silu.types import api, facts, frames
-from silu.types.parts import BlobRef
 
 VERSION = 1
 
@@ -26,32 +26,16 @@ _SERVER_STRUCTS: tuple[type[msgspec.Struct], ...] = (
     frames.ErrorFrame,
     frames.ListFrame,
     frames.HeartbeatFrame,
-    frames.MessagePage,
     api.ErrorBody,
-    api.Ok,
-    api.SessionList,
-    api.SessionView,
-    api.ModelList,
-    api.EndpointList,
-    api.EndpointReport,
-    api.SettingsView,
-    api.CallList,
-    api.LearnedList,
-    api.Health,
-    api.Ready,
-    BlobRef,
+    *dict.fromkeys(op.answer for op in ROUTES if op.answer is not None),
 )
 
 _CLIENT_STRUCTS: tuple[type[msgspec.Struct], ...] = (
     *frames.COMMANDS.values(),
-    api.SessionCreate,
-    api.SessionPatch,
-    api.SessionFork,
-    api.EndpointCreate,
-    api.EndpointTry,
-    api.KeySave,
-    api.SettingsPatch,
     api.TokenPost,
+    *dict.fromkeys(
+        op.body for op in ROUTES if op.body is not None and issubclass(op.body, msgspec.Struct)
+    ),
 )
 
 _DELTAS: dict[str, str] = {

@@ -8,6 +8,8 @@ Undo and redo touch only files that still are as the run (or its undo) left them
 import contextlib
 import hashlib
 import os
+import re
+import shutil
 import stat
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +25,8 @@ from silu.types.errors import ToolError, UserError
 MAX_FILE = 20_000_000
 MAX_FILES = 50_000
 
+_RUN_ID = re.compile(r"[A-Za-z0-9_-]{1,100}")
+
 
 class Picture(msgspec.Struct, frozen=True):
     """One file as it was: `mode` are its permissions, `mtime` nanoseconds (a cache, no truth)."""
@@ -35,6 +39,9 @@ class Picture(msgspec.Struct, frozen=True):
 
 Pictures = dict[str, Picture]
 
+State = Literal["open", "done", "undone"]
+"""A checkpoint's run is on, has ended, or has been undone."""
+
 
 class Kept(msgspec.Struct):
     """A run's checkpoint; `after` is `None` while the run is on."""
@@ -42,6 +49,13 @@ class Kept(msgspec.Struct):
     workspace: str
     before: Pictures
     after: Pictures | None = None
+    undone: bool = False
+
+    @property
+    def state(self) -> "State":
+        if self.after is None:
+            return "open"
+        return "undone" if self.undone else "done"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,9 +99,11 @@ class Checkpoints:
             self._file(run_id).unlink()
 
     def runs(self) -> list[str]:
-        """Runs with a checkpoint, oldest first."""
-        files = sorted(self._folder.glob("*.json"), key=lambda file: file.stat().st_mtime_ns)
-        return [file.stem for file in files]
+        """Runs with a checkpoint, oldest first (ids of runs begin with their time)."""
+        return sorted(file.stem for file in self._folder.glob("*.json"))
+
+    def state(self, run_id: str) -> State:
+        return self._read(run_id).state
 
     def changes(self, run_id: str) -> list[Changed]:
         """What the run did, file by file."""
@@ -101,12 +117,21 @@ class Checkpoints:
     def undo(self, run_id: str) -> Restored:
         """Put the files back to what they were before the run."""
         kept = self._read(run_id)
-        return self._restore(kept, have=kept.after or {}, want=kept.before)
+        restored = self._restore(kept, have=kept.after or {}, want=kept.before)
+        self._write(run_id, msgspec.structs.replace(kept, undone=True))
+        return restored
 
     def redo(self, run_id: str) -> Restored:
         """Put the files back to what the run made of them."""
         kept = self._read(run_id)
-        return self._restore(kept, have=kept.before, want=kept.after or {})
+        restored = self._restore(kept, have=kept.before, want=kept.after or {})
+        self._write(run_id, msgspec.structs.replace(kept, undone=False))
+        return restored
+
+    def forget(self) -> None:
+        """Delete all of it: the files stay as they are, and cannot be put back any more."""
+        if self._folder.exists():
+            shutil.rmtree(self._folder)
 
     # -------------------------------------------------------------------------- inside
 
@@ -193,21 +218,25 @@ class Checkpoints:
         return (self._objects / sha256[:2] / sha256).read_bytes()
 
     def _file(self, run_id: str) -> Path:
+        if not _RUN_ID.fullmatch(run_id):
+            raise _unknown(run_id)
         return self._folder / f"{run_id}.json"
 
     def _read(self, run_id: str) -> Kept:
         try:
             return msgspec.json.decode(self._file(run_id).read_bytes(), type=Kept)
         except FileNotFoundError:
-            raise UserError(
-                f"There is no checkpoint of run {run_id}.", code="unknown_run"
-            ) from None
+            raise _unknown(run_id) from None
 
     def _write(self, run_id: str, kept: Kept) -> None:
         self._folder.mkdir(parents=True, exist_ok=True)
         temporary = self._file(run_id).with_suffix(".tmp")
         temporary.write_bytes(msgspec.json.encode(kept))
         temporary.replace(self._file(run_id))
+
+
+def _unknown(run_id: str) -> UserError:
+    return UserError(f"There is no checkpoint of run {run_id[:80]}.", code="unknown_run")
 
 
 def _kind(old: Picture | None, new: Picture | None) -> Literal["created", "changed", "deleted"]:

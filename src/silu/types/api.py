@@ -12,6 +12,7 @@ from msgspec import UNSET, UnsetType
 from silu.types.capabilities import Learned, ModelInfo, Resolution
 from silu.types.facts import ErrorInfo, LevelState, Mode, QueuedSend, TokenUpdate
 from silu.types.frames import Name, SessionItem, Wait
+from silu.types.policy import Rule, RunLimits
 from silu.types.todos import Plan, Todo
 from silu.types.usage import Usage
 
@@ -89,6 +90,10 @@ class SettingsPatch(msgspec.Struct, kw_only=True):
     language: Literal["en", "zh"] | UnsetType | None = UNSET
     thinking_enabled: bool | UnsetType = UNSET
     workspace_roots: list[str] | UnsetType = UNSET
+    approvals: list[Rule] | UnsetType = UNSET
+    limits: RunLimits | UnsetType = UNSET
+    sandbox: bool | UnsetType = UNSET
+    shell_network: bool | UnsetType = UNSET
 
 
 class TokenPost(msgspec.Struct, kw_only=True):
@@ -192,6 +197,9 @@ class EndpointReport(msgspec.Struct, kw_only=True):
 
 
 class SettingsView(msgspec.Struct, kw_only=True):
+    """`sandbox` is what was chosen; `sandbox_state` what commands get: `missing` where no sandbox
+    can be had here (they are refused), `off` where the person did without."""
+
     version: str
     data_dir: str
     config_dir: str
@@ -199,6 +207,41 @@ class SettingsView(msgspec.Struct, kw_only=True):
     language: str | None
     thinking_enabled: bool
     workspace_roots: list[str]
+    approvals: list[Rule]
+    limits: RunLimits
+    sandbox: bool
+    sandbox_state: Literal["on", "missing", "off"]
+    shell_network: bool
+
+
+class FileChange(msgspec.Struct, kw_only=True):
+    """What a run did to a file; `diff` is "" where a side is not text."""
+
+    path: str
+    kind: Literal["created", "changed", "deleted"]
+    diff: str
+
+
+class RunChanges(msgspec.Struct, kw_only=True):
+    """The files a run changed. `state` is `open` while it runs, `undone` after an undo."""
+
+    run_id: str
+    state: Literal["open", "done", "undone"]
+    files: list[FileChange]
+
+
+class ChangeList(msgspec.Struct, kw_only=True):
+    """What a session's runs did to files, oldest run first."""
+
+    runs: list[RunChanges]
+
+
+class Restored(msgspec.Struct, kw_only=True):
+    """What an undo or a redo did. `left` are files that were changed since and stay as they are."""
+
+    run_id: str
+    done: list[str]
+    left: list[str]
 
 
 class CallView(msgspec.Struct, kw_only=True):

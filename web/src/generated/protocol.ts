@@ -146,6 +146,11 @@ export interface Capability {
   sources: Record<string, "catalogue" | "config" | "default" | "family" | "learned" | "listing">
 }
 
+/** What a session's runs did to files, oldest run first. */
+export interface ChangeList {
+  runs: Array<RunChanges>
+}
+
 export type ClientFrame = SubscribeCommand | UnsubscribeCommand | SendCommand | SteerCommand | QueueEditCommand | CancelCommand | AnswerNowCommand | SetThinkingLevelCommand | SetModelCommand | SetModeCommand | ApproveCommand | AnswerQuestionCommand | ApprovePlanCommand | TodoEditCommand | RegenerateCommand | EditCommand | CompactCommand | MarkReadCommand | PingCommand
 
 export interface Compact {
@@ -359,6 +364,13 @@ export interface ErrorInfo {
   code: string | null
   request_id: string | null
   retryable: boolean
+}
+
+/** What a run did to a file; `diff` is "" where a side is not text. */
+export interface FileChange {
+  path: string
+  kind: "changed" | "created" | "deleted"
+  diff: string
 }
 
 export interface Health {
@@ -670,6 +682,37 @@ export interface Resolution {
   notes: Array<string>
 }
 
+/** What an undo or a redo did. `left` are files that were changed since and stay as they are. */
+export interface Restored {
+  run_id: string
+  done: Array<string>
+  left: Array<string>
+}
+
+/** `tool` is a name or a pattern of names; `pattern` is matched against the call's subject: the command, the path, the URL, else its arguments. `*` matches anything, also `/`. */
+export interface Rule {
+  tool: string
+  action: "allow" | "ask" | "deny"
+  pattern: string
+}
+
+/** The files a run changed. `state` is `open` while it runs, `undone` after an undo. */
+export interface RunChanges {
+  run_id: string
+  state: "done" | "open" | "undone"
+  files: Array<FileChange>
+}
+
+/** Where a run stops by itself; `null` is no limit. `steps` counts model calls of the main loop, `seconds` the time since this attempt at the run began, `tokens` and `cost` (US dollars) this run's sums. `thinking_seconds` and `thinking_tokens` (estimated from what is shown) end one call's thinking: the model then answers with what there is. */
+export interface RunLimits {
+  steps: number | null
+  seconds: number | null
+  tokens: number | null
+  cost: number | null
+  thinking_seconds: number | null
+  thinking_tokens: number | null
+}
+
 export interface RunStart {
   model: string
   level: LevelState
@@ -865,8 +908,13 @@ export interface SettingsPatch {
   language?: "en" | "zh" | null
   thinking_enabled?: boolean
   workspace_roots?: Array<string>
+  approvals?: Array<Rule>
+  limits?: RunLimits
+  sandbox?: boolean
+  shell_network?: boolean
 }
 
+/** `sandbox` is what was chosen; `sandbox_state` what commands get: `missing` where no sandbox can be had here (they are refused), `off` where the person did without. */
 export interface SettingsView {
   version: string
   data_dir: string
@@ -875,6 +923,11 @@ export interface SettingsView {
   language: string | null
   thinking_enabled: boolean
   workspace_roots: Array<string>
+  approvals: Array<Rule>
+  limits: RunLimits
+  sandbox: boolean
+  sandbox_state: "missing" | "off" | "on"
+  shell_network: boolean
 }
 
 export interface SkillEnd {
