@@ -43,7 +43,7 @@ class Execution(Changes):
         chosen = self.settings.preferences
         return TurnSettings(
             limits=Limits(**msgspec.structs.asdict(chosen.limits)),
-            policy=Policy(rules=chosen.approvals),
+            policy=Policy(),
             checkpoints=self.checkpoints(session.item.id),
         )
 

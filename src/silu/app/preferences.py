@@ -26,7 +26,7 @@ class Preferences(Execution):
             language=chosen.language,
             thinking_enabled=chosen.thinking_enabled,
             workspace_roots=list(chosen.workspace_roots),
-            approvals=list(chosen.approvals),
+            approvals=await self.store.rules(),
             limits=chosen.limits,
             sandbox=chosen.sandbox,
             sandbox_state=sandbox.state,
@@ -42,7 +42,7 @@ class Preferences(Execution):
             folders = [await asyncio.to_thread(existing_folder, r) for r in patch.workspace_roots]
             changes["workspace_roots"] = tuple(map(str, folders))
         if patch.approvals is not UNSET:
-            changes["approvals"] = tuple(patch.approvals)
+            await self.store.set_rules(changes.pop("approvals"))
         paths = self.settings.paths
         kept = msgspec.structs.replace(await asyncio.to_thread(load_preferences, paths), **changes)
         await asyncio.to_thread(save_preferences, paths, kept)

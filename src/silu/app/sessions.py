@@ -40,6 +40,7 @@ class Sessions(Changes):
             title=wish.title or "",
             workspace="" if workspace is None else str(workspace),
             language=wish.language or self.settings.preferences.language or "en",
+            rules=wish.approvals,
         )
         session = await self.store.create_session(new, client_id=wish.client_id)
         if workspace is None and not session.workspace:
@@ -62,6 +63,8 @@ class Sessions(Changes):
         if patch.workspace is not UNSET:
             folder = await self._allowed_folder(patch.workspace)
             await self.store.set_workspace(session_id, folder)
+        if patch.approvals is not UNSET:
+            await self.store.set_rules(patch.approvals, session_id)
         return await self.session(session_id)
 
     async def delete_session(self, session_id: str) -> None:
@@ -110,6 +113,7 @@ class Sessions(Changes):
             tokens=session.tokens,
             queue=session.queue,
             waits=session.waits,
+            approvals=list(session.rules),
         )
 
     async def _own_folder(self, session_id: str) -> None:

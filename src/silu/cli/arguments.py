@@ -57,6 +57,13 @@ def _ask(commands: "_Commands[argparse.ArgumentParser]") -> None:
     p.add_argument("--model", help="vendor/model-id (see `silu models`)")
     p.add_argument("--level", help="thinking level: off, minimal, low, medium, high, …")
     p.add_argument("--mode", choices=["plan", "build"], default="build", help="(build)")
+    p.add_argument(
+        "--allow",
+        action="append",
+        default=[],
+        metavar="TOOL[:PATTERN]",
+        help="let these calls run unasked, such as write_file or 'shell:git *' (repeatable)",
+    )
     p.add_argument("--session", help="go on with this session (see `silu sessions`)")
     p.add_argument("--json", action="store_true", help="one JSON object instead of text")
     p.add_argument("--quiet", "-q", action="store_true", help="no thinking, no notices")

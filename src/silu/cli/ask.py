@@ -12,12 +12,14 @@ import sys
 import uuid
 from pathlib import Path
 
+from silu.cli import person
 from silu.cli.exits import FAULT_OF_USER, FAULT_OF_VENDOR, INTERRUPTED, OK
 from silu.cli.link import Frame, Link, connect
 from silu.cli.show import Collected, Printer, Sink
 from silu.types import api
 from silu.types.errors import SiluError, UserError
 from silu.types.levels import parse_level
+from silu.types.policy import Rule
 
 SILENT_PIPE_SECONDS = 3.0
 
@@ -30,7 +32,8 @@ def run(args: argparse.Namespace) -> int:
     question = _question(args.question)
     if args.level is not None:
         _check_level(args.level)
-    return asyncio.run(_ask(args, question))
+    allowed = person.rules(args.allow)
+    return asyncio.run(_ask(args, question, allowed))
 
 
 def _question(words: list[str]) -> str:
@@ -69,15 +72,21 @@ def _check_level(level: str) -> None:
         raise UserError(f"{exc}.", code="bad_level", setting="--level") from exc
 
 
-async def _ask(args: argparse.Namespace, question: str) -> int:
+async def _ask(args: argparse.Namespace, question: str, allowed: list[Rule]) -> int:
     sink: Sink = Collected() if args.json else Printer(quiet=args.quiet)
     link = await connect(dict(os.environ), tell=sink.notice)
     try:
         session_id = args.session or await link.create_session(
             api.SessionCreate(
-                model=args.model, mode=args.mode, level=args.level, workspace=str(Path.cwd())
+                model=args.model,
+                mode=args.mode,
+                level=args.level,
+                workspace=str(Path.cwd()),
+                approvals=allowed,
             )
         )
+        if args.session and allowed:
+            await link.patch_session(session_id, api.SessionPatch(approvals=allowed))
         if args.session and args.model:
             await _command(link, "set_model", session_id, {"model": args.model})
         done = await _turn(link, session_id, question, sink, level=args.level)
@@ -99,7 +108,8 @@ async def _turn(
     await link.command("subscribe", session_id, {"since": head})
     sent = await _command(link, "send", session_id, {"text": question, "level": level})
     sink.run_id = sent["run_id"]
-    following = asyncio.create_task(_follow(link, sink))
+    asked = person.Person(lambda kind, data: link.command(kind, session_id, data))
+    following = asyncio.create_task(_follow(link, sink, asked))
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGINT, stop.set)
@@ -123,11 +133,12 @@ async def _command(link: Link, kind: str, session_id: str, data: Frame) -> Frame
     return await link.command(kind, session_id, {"client_id": uuid.uuid4().hex, **data})
 
 
-async def _follow(link: Link, sink: Sink) -> Frame:
+async def _follow(link: Link, sink: Sink, asked: person.Person) -> Frame:
     async for frame in link.frames():
         if frame.get("run_id") != sink.run_id:
             continue
         sink.take(frame)
+        await asked.take(frame)
         if frame["type"] == "done":
             return frame["data"]
     raise UserError(

@@ -35,6 +35,8 @@ class Link(Protocol):
 
     async def session(self, session_id: str) -> Frame: ...
 
+    async def patch_session(self, session_id: str, patch: api.SessionPatch) -> None: ...
+
     async def sessions(self, limit: int) -> list[Frame]: ...
 
     async def command(self, kind: str, session_id: str | None, data: Frame) -> Frame:
@@ -86,6 +88,9 @@ class LocalLink:
 
     async def session(self, session_id: str) -> Frame:
         return cast("Frame", msgspec.to_builtins(await self._app.session(session_id)))
+
+    async def patch_session(self, session_id: str, patch: api.SessionPatch) -> None:
+        await self._app.patch_session(session_id, patch)
 
     async def sessions(self, limit: int) -> list[Frame]:
         page = await self._app.list_sessions(limit=limit)
@@ -144,6 +149,9 @@ class RemoteLink:
 
     async def session(self, session_id: str) -> Frame:
         return await self._request("GET", f"sessions/{session_id}")
+
+    async def patch_session(self, session_id: str, patch: api.SessionPatch) -> None:
+        await self._request("PATCH", f"sessions/{session_id}", patch)
 
     async def sessions(self, limit: int) -> list[Frame]:
         answer = await self._request("GET", f"sessions?limit={limit}")

@@ -15,7 +15,7 @@ from silu.config.secrets import Secret, mask
 from silu.types.capabilities import Prices
 from silu.types.errors import UserError
 from silu.types.levels import Level
-from silu.types.policy import Rule, RunLimits
+from silu.types.policy import RunLimits
 
 _TRUE = frozenset({"1", "true", "yes", "on"})
 _FALSE = frozenset({"0", "false", "no", "off"})
@@ -66,9 +66,9 @@ class Preferences(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
     `local_servers` lets silu look for servers on their usual ports of this machine.
     `models` maps `vendor/model-id` to what the person says of it. `sampling` is `vendor`
-    (nothing is sent) or `recommended` (the family's own advice). `approvals` are rules for calls,
-    the last match wins; `limits` is where every run stops by itself. `sandbox: false` lets
-    commands run as the person does; `shell_network` opens the network to commands.
+    (nothing is sent) or `recommended` (the family's own advice). `limits` is where every run
+    stops by itself. `sandbox: false` lets commands run as the person does; `shell_network` opens
+    the network to commands.
     """
 
     default_model: str | None = None
@@ -79,7 +79,6 @@ class Preferences(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     local_servers: bool = True
     sampling: Literal["vendor", "recommended"] = "vendor"
     models: dict[str, ModelOverride] = {}
-    approvals: tuple[Rule, ...] = ()
     limits: RunLimits = RunLimits()
     sandbox: bool = True
     shell_network: bool = False

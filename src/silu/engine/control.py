@@ -41,7 +41,7 @@ class RunControl:
             if "answer" in answer
         }
         self._edits: Edits | None = None
-        self._rules = msgspec.convert(asked.rules, list[Rule])
+        self._rules = list(asked.rules)
         self._keep_rule = keep_rule
 
     # ------------------------------------------------------------- what people do

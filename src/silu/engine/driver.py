@@ -5,8 +5,6 @@ import contextlib
 import logging
 from collections.abc import Callable
 
-import msgspec
-
 from silu.agent.ports import Stale
 from silu.engine import ops
 from silu.engine.api import Done, Execute, Parked, TurnPorts
@@ -136,9 +134,8 @@ class Driver:
             old.abandon()
 
         async def keep_rule(rule: Rule, scope: Scope) -> None:
-            kept = msgspec.structs.asdict(rule)
             await self._store.write(
-                lambda tx: runs.add_rule(tx, ref.session_id, kept, for_good=scope == "always")
+                lambda tx: runs.add_rule(tx, ref.session_id, rule, for_good=scope == "always")
             )
 
         active = self._active[ref.session_id] = _Active(begun, keep_rule)

@@ -1,5 +1,6 @@
 """What the store hands out that no protocol struct has: plain values, no rows."""
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -8,6 +9,7 @@ from silu.types.facts import DeltaKind, Mode, QueuedSend, TokenCount, TokenUpdat
 from silu.types.frames import SessionItem, Wait
 from silu.types.levels import LevelChoice
 from silu.types.parts import Message, Part
+from silu.types.policy import Rule
 from silu.types.todos import Plan, Todo
 
 SessionKind = Literal["root", "branch", "child"]
@@ -33,6 +35,7 @@ class NewSession(msgspec.Struct, kw_only=True):
     max_tokens: int | None = None
     temperature: float | None = None
     top_p: float | None = None
+    rules: Sequence[Rule] = ()
 
 
 class Session(msgspec.Struct, kw_only=True):
@@ -59,6 +62,7 @@ class Session(msgspec.Struct, kw_only=True):
     temperature: float | None = None
     top_p: float | None = None
     trashed_at: int | None = None
+    rules: Sequence[Rule] = ()
 
 
 class SessionPage(msgspec.Struct, kw_only=True):
@@ -135,7 +139,7 @@ class Asked(msgspec.Struct, kw_only=True):
     they left (JSON values), those for good first."""
 
     answers: dict[str, dict[str, Any]]
-    rules: list[dict[str, Any]]
+    rules: list[Rule]
 
 
 class CallRow(msgspec.Struct, kw_only=True):

@@ -19,6 +19,7 @@ from silu.types.parts import (
     encode_parts,
     text_of,
 )
+from silu.types.policy import Rule
 
 _r = schema.runs
 _s = schema.sessions
@@ -249,27 +250,33 @@ def asked(tx: Tx, session_id: str, run_id: str) -> Asked:
             table.c.run_id == run_id, table.c.answer.is_not(None)
         )
     )
-    kept = tx.execute(sa.select(_s.c.rules).where(_s.c.id == session_id)).scalar()
-    of_session: list[dict[str, Any]] = msgspec.json.decode(kept) if kept else []
     return Asked(
         answers={row.id: msgspec.json.decode(row.answer) for row in rows},
-        rules=_for_good(tx) + of_session,
+        rules=[*rules(tx), *rules(tx, session_id)],
     )
 
 
-def add_rule(tx: Tx, session_id: str, rule: dict[str, Any], *, for_good: bool) -> None:
-    """Keep what was allowed or denied, for this session or for all."""
-    if for_good:
-        misc.set_setting(tx, _RULES, [*_for_good(tx), rule])
-        return
+def rules(tx: Tx, session_id: str | None = None) -> list[Rule]:
+    """What a person allowed and denied: for all sessions, or for this one beyond that."""
+    if session_id is None:
+        return msgspec.convert(misc.setting(tx, _RULES) or [], list[Rule])
     kept = tx.execute(sa.select(_s.c.rules).where(_s.c.id == session_id)).scalar()
-    rules: list[dict[str, Any]] = msgspec.json.decode(kept) if kept else []
-    text = msgspec.json.encode([*rules, rule]).decode()
+    return msgspec.json.decode(kept, type=list[Rule]) if kept else []
+
+
+def set_rules(tx: Tx, kept: Sequence[Rule], session_id: str | None = None) -> None:
+    """Put these in their place."""
+    if session_id is None:
+        misc.set_setting(tx, _RULES, msgspec.to_builtins(kept))
+        return
+    text = msgspec.json.encode(kept).decode()
     tx.execute(sa.update(_s).where(_s.c.id == session_id).values(rules=text))
 
 
-def _for_good(tx: Tx) -> list[dict[str, Any]]:
-    return misc.setting(tx, _RULES) or []
+def add_rule(tx: Tx, session_id: str, rule: Rule, *, for_good: bool) -> None:
+    """Keep what was allowed or denied, for this session or for all."""
+    where = None if for_good else session_id
+    set_rules(tx, [*rules(tx, where), rule], where)
 
 
 def parked_on(tx: Tx, session_id: str, wait_id: str) -> str | None:

@@ -35,6 +35,7 @@ def create(tx: Tx, new: NewSession) -> str:
             "max_tokens": new.max_tokens,
             "temperature": new.temperature,
             "top_p": new.top_p,
+            "rules": msgspec.json.encode(new.rules).decode() if new.rules else None,
             "created_at": tx.now,
         },
     )
@@ -69,6 +70,7 @@ def read(tx: Tx, session_id: str, *, mode: Mode | None = None) -> Session:
         temperature=row.temperature,
         top_p=row.top_p,
         trashed_at=row.trashed_at,
+        rules=runs.rules(tx, session_id),
     )
 
 
@@ -248,6 +250,7 @@ _COPIED = (
     "max_tokens",
     "temperature",
     "top_p",
+    "rules",
     "last_message",
     "todo_summary",
 )

@@ -25,6 +25,7 @@ from silu.store import (
     messages,
     misc,
     purge,
+    runs,
     search,
     sessions,
     snapshot,
@@ -42,6 +43,7 @@ from silu.types.facts import FactData, Mode
 from silu.types.frames import FactFrame, MessagePage, SessionItem, SnapshotData
 from silu.types.levels import LevelChoice
 from silu.types.parts import BlobRef, Message
+from silu.types.policy import Rule
 from silu.types.todos import Todo
 
 T = TypeVar("T")
@@ -161,6 +163,14 @@ class Store:
     async def set_workspace(self, session_id: str, workspace: str | Path) -> None:
         """`workspace_locked` after the first tool call."""
         await self.write(lambda tx: sessions.set_workspace(tx, session_id, str(workspace)))
+
+    async def rules(self) -> list[Rule]:
+        """What a person allowed and denied for all sessions."""
+        return await self.read(runs.rules)
+
+    async def set_rules(self, kept: Sequence[Rule], session_id: str | None = None) -> None:
+        """Put these in place of the rules for all sessions, or of one session's own."""
+        await self.write(lambda tx: runs.set_rules(tx, kept, session_id))
 
     async def trash(self, session_id: str) -> None:
         """Hide it, to be restored or purged."""

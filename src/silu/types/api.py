@@ -21,7 +21,8 @@ from silu.types.usage import Usage
 
 class SessionCreate(msgspec.Struct, kw_only=True):
     """A new session. `workspace` is an allowed root or a folder below one; without it the
-    session gets a folder of its own. Without `model` the default model answers."""
+    session gets a folder of its own. Without `model` the default model answers. `approvals` are
+    rules for calls of this session, after those for all; the last match wins."""
 
     model: str | None = None
     level: str | None = None
@@ -29,6 +30,7 @@ class SessionCreate(msgspec.Struct, kw_only=True):
     title: str | None = None
     workspace: str | None = None
     language: Literal["en", "zh"] | None = None
+    approvals: list[Rule] = []
     client_id: Name | None = None
 
 
@@ -38,6 +40,7 @@ class SessionPatch(msgspec.Struct, kw_only=True):
     title: str | UnsetType = UNSET
     archived: bool | UnsetType = UNSET
     workspace: str | UnsetType = UNSET
+    approvals: list[Rule] | UnsetType = UNSET
 
 
 class SessionFork(msgspec.Struct, kw_only=True):
@@ -135,6 +138,7 @@ class SessionView(SessionItem, kw_only=True):
     tokens: TokenUpdate | None
     queue: list[QueuedSend]
     waits: list[Wait]
+    approvals: list[Rule]
 
 
 class ModelList(msgspec.Struct, kw_only=True):

@@ -768,7 +768,7 @@ export interface SendCommand {
 
 export type ServerFrame = RunStartFrame | ThinkingStartFrame | ThinkingDoneFrame | ContentStartFrame | ContentDoneFrame | ToolCallStartFrame | ToolCallDoneFrame | ToolResultFrame | SkillStartFrame | SkillProgressFrame | SkillEndFrame | TodoUpdateFrame | PlanUpdateFrame | TokenUpdateFrame | ApprovalRequestFrame | QuestionFrame | WaitResolvedFrame | LevelUpdateFrame | ModeUpdateFrame | ModelUpdateFrame | QueueUpdateFrame | CompactionStartFrame | CompactionDoneFrame | NoticeFrame | MessageAddedFrame | SessionUpdateFrame | DoneFrame | ThinkingDeltaFrame | ContentDeltaFrame | ToolCallDeltaFrame | SnapshotFrame | AckFrame | ErrorFrame | ListFrame | HeartbeatFrame
 
-/** A new session. `workspace` is an allowed root or a folder below one; without it the session gets a folder of its own. Without `model` the default model answers. */
+/** A new session. `workspace` is an allowed root or a folder below one; without it the session gets a folder of its own. Without `model` the default model answers. `approvals` are rules for calls of this session, after those for all; the last match wins. */
 export interface SessionCreate {
   model?: string | null
   level?: string | null
@@ -776,6 +776,7 @@ export interface SessionCreate {
   title?: string | null
   workspace?: string | null
   language?: "en" | "zh" | null
+  approvals?: Array<Rule>
   client_id?: string | null
 }
 
@@ -814,6 +815,7 @@ export interface SessionPatch {
   title?: string
   archived?: boolean
   workspace?: string
+  approvals?: Array<Rule>
 }
 
 /** A session's line in the sidebar changed; fields left out did not. */
@@ -864,6 +866,7 @@ export interface SessionView {
   tokens: TokenUpdate | null
   queue: Array<QueuedSend>
   waits: Array<Wait>
+  approvals: Array<Rule>
 }
 
 export interface SetMode {
