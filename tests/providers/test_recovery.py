@@ -2,8 +2,11 @@
 
 import pytest
 
+from silu.fakes import FakeAnthropic, answer, play, serve
+from silu.fakes.script import Think
 from silu.providers.learned import FileLearned, MemoryLearned
 from silu.types.calls import CallEnd, CallRequest, CallStart, LearnedFact, Refused
+from silu.types.events import VendorNote
 from silu.types.levels import Level
 from silu.types.parts import Message, TextPart, ToolCallPart, ToolResultPart, text_of
 from tests.providers.server import Server, chat, claude_refusal, messages, refusal
@@ -337,3 +340,50 @@ class TestFileLearned:
         assert second.forget("http://x", "m", "levels") == 0
         assert second.forget("http://x") == 1
         assert first.all() == []
+
+
+async def test_a_moved_prefix_costs_only_the_thinking_that_no_longer_fits(house):
+    """Claude 5.5 binds thinking to all before it; told so, it drops just what was moved."""
+    vendor = FakeAnthropic(play(answer(Think("MARKER one"), "a"), *[answer("b")] * 3))
+    learned = MemoryLearned()
+    async with serve(vendor) as url:
+        house.env["V"] = "test-key"
+        house.connect("v", url, like="anthropic", key_env="V")
+        client = house.client(learned=learned)
+        system = Message(role="system", id="s", parts=[TextPart(text="Be kind.", id="st")])
+        other = Message(role="system", id="s", parts=[TextPart(text="Be brief.", id="st")])
+        ref = "v/claude-opus-5-5"
+        first = await client.complete(CallRequest(model=ref, messages=[system, say()]))
+        history = [other, say(), first.message, say("more")]
+        moved = CallRequest(model=ref, messages=history)
+        events = [event async for event in client.stream(moved)]
+        again = [event async for event in client.stream(moved)]
+    assert events[-1].failure is None
+    assert not [event for event in events if isinstance(event, Refused)]
+    notes = [event.kind for event in events if isinstance(event, VendorNote)]
+    assert notes == ["thinking_dropped"]
+    assert [fact.fact for fact in learned.all()] == ["drop_block"]
+    refused, taken, later = vendor.bodies[1:]
+    assert "block_binding" not in refused["thinking"]
+    for body in (taken, later):
+        assert body["thinking"]["block_binding"] == {"prefix_mismatch_behavior": "drop_block"}
+        assert body["messages"][1] == refused["messages"][1], "the thinking still goes back"
+    assert len([event for event in again if isinstance(event, CallStart)]) == 1
+
+
+async def test_where_dropping_is_no_way_out_the_thinking_is_left_out(house):
+    words = (
+        "messages.1.content.0: The block is bound to a different conversation. Remove the block, "
+        'or set thinking.block_binding.prefix_mismatch_behavior to "drop_block".'
+    )
+    refused = claude_refusal(words)
+    async with Server(messages("one", "MARKER"), refused, refused, messages("two")) as server:
+        house.connect("v", server.url, like="anthropic")
+        client = house.client()
+        ref = "v/claude-opus-5-5"
+        first = await client.complete(CallRequest(model=ref, messages=[say()]))
+        end = await client.complete(
+            CallRequest(model=ref, messages=[say(), first.message, say("more")])
+        )
+    assert end.failure is None
+    assert [b"MARKER" in seen.body for seen in server.seen[1:]] == [True, True, False]

@@ -140,9 +140,9 @@ class _Call:
         if failure is None or attempt.showed_content:
             return None
         model = self._model
-        remedy = remedy_for(failure, attempt.prepared, model.used)
-        if remedy is not None and self._mend(model, remedy, attempt, failure):
-            return CallWait(seconds=0, reason=failure.message)
+        while (remedy := remedy_for(failure, attempt.prepared, model.used)) is not None:
+            if self._mend(model, remedy, attempt, failure):
+                return CallWait(seconds=0, reason=failure.message)
         if not failure.retryable and failure.kind != "quota":
             return None
         wait = self._wait(failure, model.tries)

@@ -7,7 +7,7 @@ decides a level; a form shared by several vendors knows none of them.
 from typing import Any
 
 from silu.providers.facts import Facts
-from silu.providers.vendor import Ask, Form
+from silu.providers.vendor import Ask, Form, Turn
 from silu.types.levels import Level
 
 
@@ -35,9 +35,27 @@ def anthropic_thinking(facts: Facts, ask: Ask) -> dict[str, Any]:
     if facts.extra.get("display"):
         # From Opus 4.7 on the text is withheld unless it is asked for (2026-11).
         thinking["display"] = "summarized"
+    if facts.adaptive and facts.extra.get("drop_block"):
+        thinking["block_binding"] = {"prefix_mismatch_behavior": "drop_block"}
     if ask.level is Level.ADAPTIVE or facts.switch_only:
         return {"thinking": thinking}
     return {"thinking": thinking, "output_config": {"effort": word(facts, ask.level)}}
+
+
+def claude_betas(facts: Facts, turn: Turn) -> list[str]:
+    """The features a request of Claude's has to name beside its body."""
+    named: list[str] = []
+    if turn.thinking and turn.tools and facts.extra.get("interleaved"):
+        # Thinking between tool calls: in budget mode only, adaptive mode does it by itself.
+        named.append("interleaved-thinking-2025-05-14")
+    if turn.thinking and facts.adaptive and facts.extra.get("drop_block"):
+        named.append("thinking-binding-controls-2026-08-01")
+    return named
+
+
+def claude_headers(facts: Facts, turn: Turn) -> dict[str, str]:
+    named = claude_betas(facts, turn)
+    return {"anthropic-beta": ",".join(named)} if named else {}
 
 
 def reasoning_effort(facts: Facts, ask: Ask) -> dict[str, Any]:

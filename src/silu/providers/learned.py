@@ -26,6 +26,7 @@ FACTS: dict[str, str] = {
     "tool_choice": "takes no forced tool choice (`thinking`: not while thinking)",
     "stream_only": "answers only as a stream",
     "filler": "wants this filler where a message has no thinking",
+    "drop_block": "lets go of thinking that belongs to another conversation when told to",
     "no_echo": "refuses thinking in the history",
     "max_tokens_field": "the name of the output limit",
     "max_output": "the largest output limit in tokens",
@@ -135,6 +136,8 @@ def _apply_one(facts: Facts, fact: str, value: Any) -> Facts:
             changes = {"budget_max": int(value)}
         case "no_summary":
             changes = {"extra": {**facts.extra, "no_summary": True}}
+        case "drop_block":
+            changes = {"extra": {**facts.extra, "drop_block": True}}
         case "no_sampling":
             changes = {"sampling": "never"}
         case "tool_choice":

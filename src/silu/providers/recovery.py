@@ -193,6 +193,15 @@ def _missing_echo(refusal: Refusal) -> Remedy | None:
     return Remedy(name="filler:blank", learn={"filler": " "})
 
 
+def _moved_echo(refusal: Refusal) -> Remedy | None:
+    """Claude's thinking under another prefix: the vendor lets go of just what does not fit, when
+    this and every later request says so. The rest of the thinking stays in force."""
+    offered = "bound to a different conversation" in refusal.text and "drop_block" in refusal.text
+    if offered and refusal.prepared.profile.facts.adaptive and refusal.prepared.thinking_on:
+        return Remedy(name="drop_block", learn={"drop_block": True})
+    return None
+
+
 def _damaged_echo(refusal: Refusal) -> Remedy | None:
     """A signed or sealed thought the vendor does not take: none of them goes back."""
     said = _DAMAGED_ECHO.search(f"{refusal.code} {refusal.text}")
@@ -248,6 +257,7 @@ _IN_ORDER: tuple[Remedies, ...] = (
     _stream_only,
     _mode,
     _no_summary,
+    _moved_echo,
     _damaged_echo,
     _missing_echo,
     _unwanted_echo,

@@ -6,20 +6,12 @@ Sources: Anthropic SDK 2.14.0 types, platform.claude.com documentation (read 202
 from typing import Any
 
 from silu.providers.facts import Facts
-from silu.providers.forms import anthropic_thinking
-from silu.providers.vendor import Door, Turn, Vendor
+from silu.providers.forms import anthropic_thinking, claude_headers
+from silu.providers.vendor import Door, Vendor
 
 
 def _encode(facts: Facts, thinking: bool) -> dict[str, Any]:
     return {"cache_marks": True}
-
-
-def _headers(facts: Facts, turn: Turn) -> dict[str, str]:
-    # Thinking between tool calls needs the header in budget mode only; adaptive mode does it by
-    # itself.
-    if turn.thinking and turn.tools and facts.extra.get("interleaved"):
-        return {"anthropic-beta": "interleaved-thinking-2025-05-14"}
-    return {}
 
 
 VENDOR = Vendor(
@@ -50,7 +42,7 @@ VENDOR = Vendor(
             auth="x-api-key",
             headers={"anthropic-version": "2023-06-01"},
             form=anthropic_thinking,
-            header_rules=_headers,
+            header_rules=claude_headers,
             encode=_encode,
         ),
     ),

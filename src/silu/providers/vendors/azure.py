@@ -7,7 +7,12 @@ is named by AZURE_OPENAI_ENDPOINT, for Claude by AZURE_FOUNDRY_ENDPOINT.
 from typing import TYPE_CHECKING, Any
 
 from silu.providers.facts import Facts
-from silu.providers.forms import anthropic_thinking, reasoning_effort, responses_reasoning
+from silu.providers.forms import (
+    anthropic_thinking,
+    claude_headers,
+    reasoning_effort,
+    responses_reasoning,
+)
 from silu.providers.vendor import Door, Vendor
 
 if TYPE_CHECKING:
@@ -80,6 +85,7 @@ VENDOR = Vendor(
             auth="x-api-key",
             headers={"anthropic-version": "2023-06-01"},
             form=anthropic_thinking,
+            header_rules=claude_headers,
         ),
     ),
     notes={"unreachable": "Set AZURE_OPENAI_ENDPOINT to your resource's address."},

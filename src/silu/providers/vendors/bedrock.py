@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from silu.config import Secret
 from silu.providers.facts import SWITCH_ON, Facts, up_to
-from silu.providers.forms import anthropic_thinking, word
+from silu.providers.forms import anthropic_thinking, claude_betas, word
 from silu.providers.sigv4 import AwsKeys, signed
 from silu.providers.vendor import Ask, Door, Turn, Vendor
 from silu.types.calls import HttpRequest
@@ -73,11 +73,9 @@ def _here(facts: Facts, model: str) -> Facts:
     )
 
 
-def _interleaved(facts: Facts, turn: Turn) -> dict[str, Any]:
-    if turn.thinking and turn.tools and facts.extra.get("interleaved"):
-        beta = ["interleaved-thinking-2025-05-14"]
-        return {"additionalModelRequestFields": {"anthropic_beta": beta}}
-    return {}
+def _betas(facts: Facts, turn: Turn) -> dict[str, Any]:
+    named = claude_betas(facts, turn)
+    return {"additionalModelRequestFields": {"anthropic_beta": named}} if named else {}
 
 
 def region(settings: "Settings") -> str:
@@ -157,7 +155,7 @@ VENDOR = Vendor(
             place=_place,
             form=_form,
             adapt=_here,
-            body_rules=_interleaved,
+            body_rules=_betas,
             encode=_strict,
             sign=_sign,
         ),

@@ -13,7 +13,7 @@ import msgspec
 
 from silu.config import Secret
 from silu.providers.facts import Facts
-from silu.providers.forms import anthropic_thinking, gemini_config
+from silu.providers.forms import anthropic_thinking, claude_headers, gemini_config
 from silu.providers.vendor import Door, Vendor
 from silu.providers.vendors.gemini import calls_signed
 from silu.types.calls import HttpRequest
@@ -132,6 +132,7 @@ VENDOR = Vendor(
             base_url=f"{_UNSET}/anthropic",
             place=_anthropic,
             form=anthropic_thinking,
+            header_rules=claude_headers,
             rewrite=_raw_predict,
             sign=_sign,
         ),
