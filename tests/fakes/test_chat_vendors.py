@@ -409,3 +409,82 @@ async def test_cerebras_refuses_a_foreign_reasoning_field() -> None:
     said = {"role": "assistant", "content": "x", "reasoning_content": "y"}
     body = {"model": "gpt-oss-120b", "messages": [ASK, said, ASK]}
     assert (await send(fakes.FakeCerebras(), body)).status == 400
+
+
+USE = {"type": "tool_use", "id": "a", "name": "look", "input": {}}
+BLOCKS: dict[str, Any] = {
+    "max_tokens": 9,
+    "messages": [
+        ASK,
+        {
+            "role": "assistant",
+            "content": [{"type": "tool_use", "id": "a", "name": "look", "input": {}}],
+        },
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": "ok"}]},
+    ],
+}
+BLANK = {"type": "thinking", "thinking": " "}
+LED = {
+    **BLOCKS,
+    "messages": [
+        ASK,
+        {
+            "role": "assistant",
+            "content": [BLANK, USE],
+        },
+        BLOCKS["messages"][2],
+    ],
+}
+MESSAGES_RULES: list[tuple[Any, str, dict[str, Any], str, dict[str, Any]]] = [
+    (KIMI, "kimi-k3", BLOCKS, KIMI_ECHO, LED),
+    (KIMI, "kimi-k2.6", BLOCKS, KIMI_ECHO, {**BLOCKS, **OFF}),
+    (KIMI, "kimi-k3", {**LED, **OFF}, "invalid thinking.type", LED),
+    (
+        KIMI,
+        "kimi-k3",
+        {**LED, "thinking": {"type": "enabled", "budget_tokens": 2048}},
+        "budget_tokens",
+        {**LED, **ON},
+    ),
+    (
+        KIMI,
+        "kimi-k3",
+        {**LED, "output_config": {"effort": "medium"}},
+        "output_config.effort",
+        {**LED, "output_config": {"effort": "high"}},
+    ),
+    (MIMO, "mimo-v2.5", BLOCKS, MIMO_ECHO, LED),
+    (MIMO, "mimo-v2.5", {**BLOCKS, **ON}, MIMO_ECHO, {**BLOCKS, **OFF}),
+    (MIMO, "mimo-v9", LED, "mimo-v9", {**LED, "model": "mimo-v2.5"}),
+]
+
+
+@pytest.mark.parametrize(("make", "model", "bad", "words", "good"), MESSAGES_RULES)
+async def test_the_anthropic_endpoints_of_chat_vendors_judge_too(
+    make: Any, model: str, bad: dict[str, Any], words: str, good: dict[str, Any]
+) -> None:
+    async with fakes.serve(make(play(TURN))) as url:
+        where = url.removesuffix("/v1") + "/anthropic/v1/messages"
+        refused = await post(where, {"model": model, **bad}, {"x-api-key": "test-key"})
+        taken = await post(where, {"model": model, **good}, {"x-api-key": "test-key"})
+    assert refused.status in {400, 404}
+    assert words in refused.body.decode()
+    assert taken.status == 200, taken.body
+
+
+async def test_kimi_code_takes_the_effort_inside_the_switch_and_no_other_word() -> None:
+    async with fakes.serve(fakes.FakeKimi(play(TURN, TURN), code=True)) as url:
+        statuses = [
+            (
+                await post(
+                    f"{url}/chat/completions", {"model": "kimi-k3", "messages": [ASK], **f}, KEY
+                )
+            ).status
+            for f in (
+                {"thinking": {"type": "enabled", "effort": "low"}},
+                {"reasoning_effort": "low"},
+                {"thinking": {"type": "enabled", "effort": "turbo"}},
+                {"thinking": {"type": "disabled"}},
+            )
+        ]
+    assert statuses == [200, 400, 400, 400]

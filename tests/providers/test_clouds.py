@@ -270,6 +270,17 @@ class TestRegions:
         settings = over(tmp_path, SILU_KIMI_URL="https://api.moonshot.cn/v1/")
         assert made(settings, "kimi/kimi-k3").http.url.startswith("https://api.moonshot.cn/v1/")
 
+    def test_kimi_codes_own_address_takes_the_effort_inside_the_switch(self, tmp_path):
+        def body(**env):
+            settings = over(tmp_path, MOONSHOT_API_KEY="sk-test-0123456789", **env)
+            return json.loads(made(settings, "kimi/kimi-k3", level=Level.LOW).http.body)
+
+        code = body(SILU_KIMI_URL="https://api.kimi.com/coding/v1")
+        assert code["thinking"] == {"type": "enabled", "effort": "low"}
+        assert "reasoning_effort" not in code
+        plain = body()
+        assert plain["reasoning_effort"] == "low" and "thinking" not in plain
+
 
 class TestOutsiders:
     """Packages outside add vendors through the entry point `silu.vendors`."""

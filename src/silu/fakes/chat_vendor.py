@@ -8,10 +8,12 @@ from silu.fakes import playing
 from silu.fakes.chat_rules import ChatSchema, ProblemError, check_chat
 from silu.fakes.chat_view import asked_of_chat, text_of
 from silu.fakes.compat import openai_error
-from silu.fakes.echo import Memory, Sent, chat_ids, verdict
+from silu.fakes.echo import Memory, block_echo, chat_ids, verdict
 from silu.fakes.http import Incoming
+from silu.fakes.messages_rules import FIELDS, BadMessageError, MessagesSchema, check_messages
+from silu.fakes.messages_view import asked_of_messages
 from silu.fakes.raw import obj
-from silu.fakes.script import Answer, Asked, Call, Say, Script, Think, chatty
+from silu.fakes.script import Answer, Asked, Script, chatty
 from silu.fakes.vendor import FakeVendor, Plain, RefusalError, json_object
 
 LOOSE_SCHEMA = ChatSchema(id_limit=None)
@@ -34,6 +36,7 @@ class ChatVendor(FakeVendor):
     schema = LOOSE_SCHEMA
     field = "reasoning_content"
     fillers: tuple[str, ...] = (" ", "")
+    has_messages = False
 
     def __init__(
         self, script: Script = chatty, *, key: str = "test-key", rate: float | None = None
@@ -61,9 +64,30 @@ class ChatVendor(FakeVendor):
         message = f"The model `{model}` does not exist."
         return self.refuse(message, status=404, code="model_not_found")
 
+    def rule_messages(self, body: dict[str, Any], messages: list[dict[str, Any]]) -> Ruling:
+        """The same for the Anthropic endpoint, where a vendor has one (`has_messages`)."""
+        del messages
+        return Ruling(thinking=bool(body))
+
     def stranger(self, request: Incoming) -> Asked | Plain:
-        """Routes beside the chat endpoint."""
-        raise self.refuse(f"no route {request.method} {request.path}", status=404)
+        """Routes beside the chat endpoint: `/anthropic/v1/messages`, where the vendor has it."""
+        route = request.method, request.path.endswith("/anthropic/v1/messages")
+        if not self.has_messages or route != ("POST", True):
+            raise self.refuse(f"no route {request.method} {request.path}", status=404)
+        body = json_object(request.body)
+        if body is None:
+            raise self.refuse("The request body is not valid JSON.")
+        schema = MessagesSchema(fields=FIELDS, signed=False, server_tools=False)
+        try:
+            messages = check_messages(body, schema)
+        except BadMessageError as breach:
+            raise self.refuse(str(breach)) from breach
+        if body["model"] not in self.models:
+            raise self.unknown_model(body["model"])
+        ruling = self.rule_messages(body, messages)
+        return asked_of_messages(
+            body, messages, thinking=ruling.thinking, effort=ruling.effort, endpoint="anthropic"
+        )
 
     # -- the frame -------------------------------------------------------------------------
 
@@ -94,11 +118,7 @@ class ChatVendor(FakeVendor):
     def prepare(self, asked: Asked, answer: Answer) -> Answer:
         """Remember what goes out: it has to come back."""
         ready = super().prepare(asked, answer)
-        thoughts = [part.text for part in ready.parts if isinstance(part, Think)]
-        text = "".join(part.text for part in ready.parts if isinstance(part, Say))
-        ids = [part.id or "" for part in ready.parts if isinstance(part, Call)]
-        thought = "".join(thoughts) if thoughts else None
-        self.memory.keep(Sent(thought, asked.model), ids=ids, text=text)
+        self.memory.keep_answer(ready, asked.model)
         return ready
 
     def echo(self, message: dict[str, Any], model: str, *, needed: bool) -> str | None:
@@ -110,6 +130,12 @@ class ChatVendor(FakeVendor):
             ids=chat_ids(message), text=text_of(message.get("content")), model=model
         )
         return verdict(given, sent, needed=needed, fillers=self.fillers)
+
+    def echo_blocks(self, message: dict[str, Any], model: str) -> str | None:
+        """The same for a message of content blocks: asked for where it has tool calls."""
+        given, ids, text = block_echo(message)
+        sent = self.memory.find(ids=ids, text=text, model=model)
+        return verdict(given, sent, needed=bool(ids), fillers=self.fillers)
 
 
 def switch_of(body: dict[str, Any]) -> str | None:

@@ -7,7 +7,7 @@ import msgspec
 from silu.fakes import playing
 from silu.fakes.chat_rules import ChatSchema, ProblemError, check_chat, is_forced
 from silu.fakes.chat_view import asked_of_chat, text_of
-from silu.fakes.echo import Memory, Sent, chat_ids, verdict
+from silu.fakes.echo import Memory, Sent, block_echo, chat_ids, verdict
 from silu.fakes.http import Incoming
 from silu.fakes.messages_rules import (
     FIELDS,
@@ -18,7 +18,7 @@ from silu.fakes.messages_rules import (
 from silu.fakes.messages_rules import is_forced as is_forced_messages
 from silu.fakes.messages_view import asked_of_messages
 from silu.fakes.raw import obj
-from silu.fakes.script import Answer, Asked, Call, Say, Script, Think, chatty
+from silu.fakes.script import Answer, Asked, Script, chatty
 from silu.fakes.vendor import FakeVendor, Plain, RefusalError, json_object
 from silu.types.events import ContinuityData
 from silu.types.usage import Usage
@@ -102,11 +102,7 @@ class FakeDeepSeek(FakeVendor):
     def prepare(self, asked: Asked, answer: Answer) -> Answer:
         """Remember what goes out: it has to come back."""
         ready = super().prepare(asked, answer)
-        thoughts = [part.text for part in ready.parts if isinstance(part, Think)]
-        text = "".join(part.text for part in ready.parts if isinstance(part, Say))
-        ids = [part.id or "" for part in ready.parts if isinstance(part, Call)]
-        thought = "".join(thoughts) if thoughts else None
-        self.memory.keep(Sent(thought, asked.model), ids=ids, text=text)
+        self.memory.keep_answer(ready, asked.model)
         return ready
 
     def seal(self, asked: Asked, answer: Answer) -> playing.Seal:
@@ -226,12 +222,9 @@ class FakeDeepSeek(FakeVendor):
         for i, message in enumerate(messages):
             if message["role"] != "assistant":
                 continue
-            blocks = message["content"]
-            thoughts = [b["thinking"] for b in blocks if b.get("type") == "thinking"]
-            ids = [b["id"] for b in blocks if b.get("type") == "tool_use"]
+            given, ids, text = block_echo(message)
             needed = needed or (thinking and bool(ids))
-            sent = self.memory.find(ids=ids, text=text_of(blocks), model=body["model"])
-            given = "".join(thoughts) if thoughts else None
+            sent = self.memory.find(ids=ids, text=text, model=body["model"])
             wrong = verdict(
                 given, sent, needed=needed, fillers=model.fillers, strangers=self.strangers
             )

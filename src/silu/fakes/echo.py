@@ -7,7 +7,9 @@ from typing import Any
 
 import msgspec
 
+from silu.fakes.chat_view import text_of
 from silu.fakes.raw import obj, seq
+from silu.fakes.script import Answer, Call, Say, Think
 
 
 class Sent(msgspec.Struct, frozen=True):
@@ -23,6 +25,13 @@ class Memory:
     def __init__(self) -> None:
         self._by_id: dict[str, list[Sent]] = {}
         self._by_text: dict[str, list[Sent]] = {}
+
+    def keep_answer(self, ready: Answer, model: str) -> None:
+        """Remember what goes out: it has to come back."""
+        thoughts = [part.text for part in ready.parts if isinstance(part, Think)]
+        text = "".join(part.text for part in ready.parts if isinstance(part, Say))
+        ids = [part.id or "" for part in ready.parts if isinstance(part, Call)]
+        self.keep(Sent("".join(thoughts) if thoughts else None, model), ids=ids, text=text)
 
     def keep(self, sent: Sent, *, ids: list[str], text: str) -> None:
         for id_ in ids:
@@ -40,6 +49,15 @@ def chat_ids(message: dict[str, Any]) -> list[str]:
     """The ids of a chat message's tool calls."""
     calls = [obj(call) or {} for call in seq(message.get("tool_calls")) or []]
     return [str(call.get("id")) for call in calls]
+
+
+def block_echo(message: dict[str, Any]) -> tuple[str | None, list[str], str]:
+    """What an assistant message of content blocks is known by: its thought (`None`: none), the
+    ids of its calls, its text."""
+    blocks: list[dict[str, Any]] = message["content"]
+    thoughts = [b["thinking"] for b in blocks if b.get("type") == "thinking"]
+    ids = [b["id"] for b in blocks if b.get("type") == "tool_use"]
+    return "".join(thoughts) if thoughts else None, ids, text_of(blocks)
 
 
 def verdict(

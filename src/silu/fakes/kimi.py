@@ -19,11 +19,13 @@ _FIXED = ("top_p", "n", "presence_penalty", "frequency_penalty")
 
 
 class FakeKimi(ChatVendor):
-    """`usage_in_choice`: as older answers had it."""
+    """`usage_in_choice`: as older answers had it. `code`: Kimi Code, where the effort stands
+    inside the switch and unknown words are refused."""
 
     name = "kimi"
     models = (*_SWITCHED, *_ALWAYS, *_EFFORTS)
     fillers = (" ",)
+    has_messages = True
 
     def __init__(
         self,
@@ -32,9 +34,11 @@ class FakeKimi(ChatVendor):
         key: str = "test-key",
         rate: float | None = None,
         usage_in_choice: bool = False,
+        code: bool = False,
     ) -> None:
         super().__init__(script, key=key, rate=rate)
         self.usage_in_choice = usage_in_choice
+        self.code = code
 
     def refuse(
         self, message: str, *, status: int = 400, param: str | None = None, code: str | None = None
@@ -73,6 +77,8 @@ class FakeKimi(ChatVendor):
 
     def _switch(self, body: dict[str, Any]) -> Ruling:
         model, word = body["model"], switch_of(body)
+        if self.code:
+            return self._code(body, word)
         if model in _EFFORTS:
             if word is not None:
                 raise self.refuse("invalid thinking: this model takes reasoning_effort")
@@ -85,6 +91,40 @@ class FakeKimi(ChatVendor):
         if keep is not None and (model != "kimi-k2.6" or keep != "all"):
             raise self.refuse("invalid thinking.keep")
         return Ruling(thinking=word != "disabled")
+
+    def _code(self, body: dict[str, Any], word: str | None) -> Ruling:
+        effort = (obj(body.get("thinking")) or {}).get("effort")
+        if body.get("reasoning_effort") is not None:
+            raise self.refuse("invalid reasoning_effort: it stands in thinking.effort")
+        if word not in (None, "enabled") or effort not in (None, "low", "medium", "high", "max"):
+            raise self.refuse(f"invalid thinking: {word} {effort}")
+        return Ruling(thinking=True, effort="high" if effort == "medium" else effort)
+
+    def rule_messages(self, body: dict[str, Any], messages: list[dict[str, Any]]) -> Ruling:
+        """A switch without a budget, an effort beside it; blocks carry no signature."""
+        switch = obj(body.get("thinking")) or {}
+        effort = (obj(body.get("output_config")) or {}).get("effort")
+        if "budget_tokens" in switch:
+            raise self.refuse("invalid thinking.budget_tokens: it is not supported")
+        forced = body["model"] not in _SWITCHED
+        if switch.get("type") not in (None, "enabled", *(() if forced else ("disabled",))):
+            raise self.refuse(f"invalid thinking.type: {switch.get('type')}")
+        if effort not in (None, "low", "high", "max"):
+            raise self.refuse(f"invalid output_config.effort: {effort}")
+        thinking = switch.get("type") != "disabled"
+        for i, message in enumerate(messages):
+            if thinking and message["role"] == "assistant":
+                wrong = self.echo_blocks(message, body["model"])
+                if wrong is not None:
+                    raise self._missing(i, wrong)
+        return Ruling(thinking=thinking, effort=effort)
+
+    def _missing(self, at: int, wrong: str) -> RefusalError:
+        said = (
+            "thinking is enabled but reasoning_content is missing in assistant tool call "
+            f"message at index {at}"
+        )
+        return RefusalError(400, self.refuse(said).body, why=f"messages[{at}]: {wrong}")
 
     def _effort(self, effort: object) -> Ruling:
         """Unknown words are ignored and `max` runs: a client that sends them gets no error."""
@@ -104,14 +144,8 @@ class FakeKimi(ChatVendor):
                 continue
             called = bool(message.get("tool_calls"))
             wrong = self.echo(message, body["model"], needed=thinking and called)
-            if wrong is None:
-                continue
-            said = (
-                "thinking is enabled but reasoning_content is missing in assistant tool call "
-                f"message at index {i}"
-            )
-            refusal = self.refuse(said)
-            raise RefusalError(400, refusal.body, why=f"messages[{i}]: {wrong}")
+            if wrong is not None:
+                raise self._missing(i, wrong)
 
 
 def _usage(usage: Usage) -> dict[str, Any]:

@@ -21,12 +21,10 @@ class FakeMiMo(ChatVendor):
         "mimo-v2.6-flash",
         "mimo-v2.6-pro-ultraspeed",
     )
+    has_messages = True
 
     def rule(self, body: dict[str, Any], messages: list[dict[str, Any]]) -> Ruling:
-        word = switch_of(body)
-        if word not in (None, "enabled", "disabled"):
-            raise _param_incorrect(f"thinking.type {word} is not supported", body)
-        thinking = word == "enabled" or (word is None and body["model"] != "mimo-v2-flash")
+        thinking = _thinks(body)
         for i, message in enumerate(messages):
             if message["role"] != "assistant":
                 continue
@@ -36,6 +34,24 @@ class FakeMiMo(ChatVendor):
                 refusal = _param_incorrect(MISSING, body)
                 raise RefusalError(400, refusal.body, why=f"messages[{i}]: {wrong}")
         return Ruling(thinking=thinking)
+
+    def rule_messages(self, body: dict[str, Any], messages: list[dict[str, Any]]) -> Ruling:
+        thinking = _thinks(body)
+        for i, message in enumerate(messages):
+            if not thinking or message["role"] != "assistant":
+                continue
+            wrong = self.echo_blocks(message, body["model"])
+            if wrong:
+                refusal = _param_incorrect(MISSING, body)
+                raise RefusalError(400, refusal.body, why=f"messages[{i}]: {wrong}")
+        return Ruling(thinking=thinking)
+
+
+def _thinks(body: dict[str, Any]) -> bool:
+    word = switch_of(body)
+    if word not in (None, "enabled", "disabled"):
+        raise _param_incorrect(f"thinking.type {word} is not supported", body)
+    return word == "enabled" or (word is None and body["model"] != "mimo-v2-flash")
 
 
 def _param_incorrect(reason: str, body: dict[str, Any]) -> RefusalError:

@@ -6,11 +6,8 @@ from typing import Any
 import msgspec
 
 from silu.fakes.chat_vendor import ChatVendor, Ruling, switch_of
-from silu.fakes.http import Incoming
-from silu.fakes.messages_rules import FIELDS, BadMessageError, MessagesSchema, check_messages
-from silu.fakes.messages_view import asked_of_messages
 from silu.fakes.script import Answer, Asked, Say, Script, Think, chatty
-from silu.fakes.vendor import Plain, RefusalError, json_object
+from silu.fakes.vendor import RefusalError
 from silu.wire.serve import ServeOptions
 
 _M2 = ("MiniMax-M2", "MiniMax-M2.1", "MiniMax-M2.5", "MiniMax-M2.7")
@@ -21,6 +18,7 @@ class FakeMiniMax(ChatVendor):
 
     name = "minimax"
     models = (*_M2, "MiniMax-M3", "MiniMax-M3.1-Flash")
+    has_messages = True
 
     def __init__(
         self,
@@ -94,26 +92,13 @@ class FakeMiniMax(ChatVendor):
             return made
         return msgspec.structs.replace(made, shape_thinking=_details(self.cumulative))
 
-    def stranger(self, request: Incoming) -> Asked | Plain:
-        """The Anthropic endpoint, at `/anthropic/v1/messages`."""
-        if not request.path.endswith("/anthropic/v1/messages"):
-            return super().stranger(request)
-        body = json_object(request.body) or {}
-        schema = MessagesSchema(fields=FIELDS, signed=False, server_tools=False)
-        try:
-            messages = check_messages(body, schema)
-        except BadMessageError as breach:
-            raise self.refuse(str(breach)) from breach
-        if body["model"] not in self.models:
-            raise self.refuse(f"unknown model '{body['model']}'")
+    def rule_messages(self, body: dict[str, Any], messages: list[dict[str, Any]]) -> Ruling:
         thinking = self._switch(body)
         for message in messages:
             kinds = [block.get("type") for block in message["content"]]
             if thinking and message["role"] == "assistant" and "thinking" not in kinds:
                 self.complaints.append("an assistant message came back without its thinking")
-        return asked_of_messages(
-            body, messages, thinking=thinking, effort=None, endpoint="anthropic"
-        )
+        return Ruling(thinking=thinking)
 
 
 def _details(cumulative: bool) -> Callable[[str], dict[str, Any]]:

@@ -209,14 +209,16 @@ def _place(
         wanted = dialect or endpoint.dialect
         vendor = _like(endpoint, known)
         door = vendor.door(wanted, model) or plain_door(wanted or "openai-chat")
-        return vendor, door, clean_url(endpoint.url, door.dialect)
+        base_url = clean_url(endpoint.url, door.dialect)
+        return vendor, vendor.door_at(door, base_url), base_url
     vendor = known.get(name)
     if vendor is not None:
         door = vendor.door(dialect, model)
         if door is None:
             door = plain_door(dialect or vendor.doors[0].dialect)
             return vendor, door, vendor.doors[0].base_url
-        return vendor, door, _base_url(vendor, door, settings)
+        base_url = _base_url(vendor, door, settings)
+        return vendor, vendor.door_at(door, base_url), base_url
     if dialect is None:
         raise UserError(
             f"There is no vendor or endpoint {name!r}.",

@@ -114,7 +114,8 @@ class Door(msgspec.Struct, frozen=True, kw_only=True):
 
 class Vendor(msgspec.Struct, frozen=True, kw_only=True):
     """A vendor. `doors` are its dialects, the preferred one first; `door_of` picks another one
-    for a model (`None`: the first).
+    for a model (`None`: the first). Of two doors of one dialect the later one holds only at its
+    own address.
 
     `rank` orders vendors for people (then their label): those that work with only a key first.
     `unknown` are the facts of models of no known family. `start_models` are tried in order as
@@ -147,6 +148,12 @@ class Vendor(msgspec.Struct, frozen=True, kw_only=True):
         """The door for a dialect (`None`: the preferred one for `model`)."""
         wanted = dialect or (self.door_of(model) if self.door_of else self.doors[0].dialect)
         return next((door for door in self.doors if door.dialect == wanted), None)
+
+    def door_at(self, door: Door, base_url: str) -> Door:
+        """The door of the same dialect that is known to be at this address, else the given one:
+        a vendor's platforms may differ in form, such as one for coding plans."""
+        same = (one for one in self.doors if one.dialect == door.dialect)
+        return next((one for one in same if one.base_url == base_url), door)
 
 
 def own_url(variable: str) -> Place:

@@ -1,7 +1,8 @@
 """Moonshot Kimi, first party: chat and the Anthropic dialect.
 
 Sources: the vendor's clients kimi-code and kimi-cli (2026-08), platform.moonshot.ai as in
-vendors.md §5. A key of the Chinese platform needs its own host: SILU_KIMI_URL.
+vendors.md §5. A key of the Chinese platform needs its own host, and so does one of Kimi Code
+(https://api.kimi.com/coding/v1): SILU_KIMI_URL.
 """
 
 from typing import Any
@@ -16,6 +17,13 @@ def _chat(facts: Facts, ask: Ask) -> dict[str, Any]:
     if facts.switch_only:
         return thinking_type(facts, ask)
     return {"reasoning_effort": word(facts, ask.level)}
+
+
+def _code(facts: Facts, ask: Ask) -> dict[str, Any]:
+    # Kimi Code takes the effort inside the switch (its manual; kimi-code, 2026-08).
+    if facts.switch_only:
+        return thinking_type(facts, ask)
+    return {"thinking": {"type": "enabled", "effort": word(facts, ask.level)}}
 
 
 def _keep(facts: Facts, turn: Turn) -> dict[str, Any]:
@@ -49,6 +57,13 @@ VENDOR = Vendor(
             encode=_rules,
         ),
         Door(
+            dialect="openai-chat",
+            base_url="https://api.kimi.com/coding/v1",
+            form=_code,
+            body_rules=_keep,
+            encode=_rules,
+        ),
+        Door(
             dialect="anthropic-messages",
             base_url="https://api.moonshot.ai/anthropic",
             auth="x-api-key",
@@ -57,6 +72,9 @@ VENDOR = Vendor(
             encode=_unsigned,
         ),
     ),
-    notes={"auth": "Keys of api.moonshot.cn need SILU_KIMI_URL=https://api.moonshot.cn/v1."},
+    notes={
+        "auth": "Keys of api.moonshot.cn need SILU_KIMI_URL=https://api.moonshot.cn/v1, those of "
+        "Kimi Code SILU_KIMI_URL=https://api.kimi.com/coding/v1."
+    },
     sources=("MoonshotAI/kimi-code (2026-08)", "AI SDK moonshotai 3.0.60 (2026-10)"),
 )
