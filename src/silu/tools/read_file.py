@@ -20,12 +20,18 @@ _PIECE = 65_536
 _MAX_WIDE = 20_000_000
 """UTF-16 files are decoded whole, in memory: up to this many bytes."""
 
+_PDF = "PDF document"
+_ZIP = "ZIP archive or Office document"
+_HINTS = {
+    _PDF: "; read_document reads it",
+    _ZIP: "; read_document reads docx and xlsx files",
+}
 _MAGIC: tuple[tuple[bytes, str], ...] = (
-    (b"%PDF-", "PDF document"),
+    (b"%PDF-", _PDF),
     (b"\x89PNG", "PNG image"),
     (b"\xff\xd8\xff", "JPEG image"),
     (b"GIF8", "GIF image"),
-    (b"PK\x03\x04", "ZIP archive or Office document"),
+    (b"PK\x03\x04", _ZIP),
     (b"\x1f\x8b", "gzip archive"),
     (b"\x7fELF", "program"),
     (b"SQLite format 3", "SQLite database"),
@@ -104,9 +110,10 @@ def _lines(file: BufferedReader | BinaryIO, name: str) -> Iterable[tuple[str, in
     if b"\0" in head:
         size = file.seek(0, os.SEEK_END)
         kind = next((kind for magic, kind in _MAGIC if head.startswith(magic)), "binary file")
-        raise ToolError(f"{name} is not text: {kind}, {size} bytes")
+        raise ToolError(f"{name} is not text: {kind}, {size} bytes{_HINTS.get(kind, '')}")
     if head.startswith(b"%PDF-"):
-        raise ToolError(f"{name} is not text: PDF document, {file.seek(0, os.SEEK_END)} bytes")
+        size = file.seek(0, os.SEEK_END)
+        raise ToolError(f"{name} is not text: {_PDF}, {size} bytes{_HINTS[_PDF]}")
     return _narrow(file, skip=3 if head.startswith(b"\xef\xbb\xbf") else 0)
 
 

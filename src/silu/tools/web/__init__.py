@@ -1,0 +1,1 @@
+"""The web: addresses that may be reached, pages, search engines."""
