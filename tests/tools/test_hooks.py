@@ -26,13 +26,19 @@ class Guarded:
     def __init__(self, folder: Path, *hooks: Hook, **env: str) -> None:
         self.context = ToolContext(workspace=folder, call_id="c1", session_id="s1", run_id="r1")
         self.reports: list[str] = []
-        made = Hooks(hooks=hooks, env=env, report=lambda words, _: self.reports.append(words))
+        made = Hooks(
+            hooks=hooks, variable=env.get, report=lambda words, _: self.reports.append(words)
+        )
         self.plain = plain()
         self.tool = made.around(self.plain)
 
     async def prepare(self, **args: Any) -> dict[str, Any]:
         assert self.tool.prepare is not None
         return await self.tool.prepare(args, self.context)
+
+
+def no_variable(name: str) -> str | None:
+    return None
 
 
 def plain() -> Tool:
@@ -165,7 +171,7 @@ async def test_a_tools_own_preparation_comes_before_the_hooks(tmp_path: Path) ->
 
     louder = "print(json.dumps({'arguments': {'word': told['arguments']['word'] + '!'}}))"
     guarded = Guarded(tmp_path, before(louder))
-    hooks = Hooks(hooks=[before(louder)], env={}, report=lambda words, context: None)
+    hooks = Hooks(hooks=[before(louder)], variable=no_variable, report=lambda words, context: None)
     tool = hooks.around(replace(guarded.plain, prepare=doubled))
     assert tool.prepare is not None
     assert await tool.prepare({"word": "ha"}, guarded.context) == {"word": "haha!"}

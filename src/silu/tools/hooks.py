@@ -6,7 +6,7 @@ or `{"arguments": {…}}`. Exit code 2 refuses too, with what it wrote to its er
 """
 
 import os
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any, Literal
@@ -38,10 +38,10 @@ class _Answer(msgspec.Struct, kw_only=True):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hooks:
-    """The hooks in force. `env` is what they may be handed of silu's own variables."""
+    """The hooks in force. `variable` gives a variable of silu's own that they may see."""
 
     hooks: Sequence[Hook]
-    env: Mapping[str, str]
+    variable: Callable[[str], str | None]
     report: Report
 
     def around(self, tool: Tool) -> Tool:
@@ -124,8 +124,8 @@ class Hooks:
     # ---------------------------------------------------------------------------- running
 
     async def _run(self, hook: Hook, told: dict[str, Any], context: ToolContext) -> Finished:
-        env = {name: self.env[name] for name in (*_USUAL, *hook.pass_env) if name in self.env}
-        env.setdefault("PATH", os.defpath)
+        wanted = ((name, self.variable(name)) for name in (*_USUAL, *hook.pass_env))
+        env = {"PATH": os.defpath} | {name: value for name, value in wanted if value}
         try:
             done = await run_process(
                 hook.command,
