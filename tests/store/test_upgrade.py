@@ -71,12 +71,13 @@ def _digest(path: Path) -> str:
 
 
 async def _refused(path: Path, tmp_path: Path, code: str) -> UserError:
-    before = _digest(path)
+    before, files = _digest(path), sorted(path.parent.iterdir())
     with pytest.raises(UserError) as told:
         await Store.open(path, blobs=tmp_path / "b", backups=tmp_path / "k")
     assert told.value.code == code
     assert str(path) in str(told.value)
     assert _digest(path) == before
+    assert sorted(path.parent.iterdir()) == files
     return told.value
 
 
@@ -153,6 +154,16 @@ async def test_a_newer_database_is_refused_and_left_alone(place: str, tmp_path: 
     else:
         error = await _refused(Path(place), tmp_path, "newer_database")
         assert "0099_future" in str(error)
+
+
+async def test_a_newer_revision_that_is_only_in_the_log_is_seen(tmp_path: Path) -> None:
+    path = tmp_path / "silu.db"
+    await (await Store.open(path, blobs=tmp_path / "b", backups=tmp_path / "k")).close()
+    other = sqlite3.connect(path)
+    other.execute("UPDATE alembic_version SET version_num = '0099_future'")
+    other.commit()
+    await _refused(path, tmp_path, "newer_database")
+    other.close()
 
 
 async def test_a_failed_migration_leaves_the_database_as_it_was(

@@ -32,6 +32,16 @@ _PAGE = Sql(
     .order_by(_h.c.seq.desc())
     .limit(bindparam("most", type_=sa.BigInteger))
 )
+_WHOLE = (
+    _m.c.id,
+    _m.c.role,
+    _m.c.parts,
+    _m.c.thinking_content,
+    _m.c.thinking_metadata,
+    _m.c.interrupted,
+)
+"""What `_message` makes a message of."""
+
 _REPLACED = (
     "parts",
     "thinking_content",
@@ -130,14 +140,7 @@ def page(tx: Tx, session_id: str, *, before: str | None, limit: int) -> MessageP
 def history(tx: Tx, session_id: str) -> list[Message]:
     """Every finished message, oldest first, with its continuity."""
     query = (
-        sa.select(
-            _m.c.id,
-            _m.c.role,
-            _m.c.parts,
-            _m.c.thinking_content,
-            _m.c.thinking_metadata,
-            _m.c.interrupted,
-        )
+        sa.select(*_WHOLE)
         .select_from(_h.join(_m, _m.c.id == _h.c.message_id))
         .where(_h.c.session_id == session_id, _m.c.final.is_(True))
         .order_by(_h.c.seq)
@@ -147,16 +150,7 @@ def history(tx: Tx, session_id: str) -> list[Message]:
 
 def read(tx: Tx, message_id: str) -> Message | None:
     """One message, whole, finished or not."""
-    row = tx.execute(
-        sa.select(
-            _m.c.id,
-            _m.c.role,
-            _m.c.parts,
-            _m.c.thinking_content,
-            _m.c.thinking_metadata,
-            _m.c.interrupted,
-        ).where(_m.c.id == message_id)
-    ).first()
+    row = tx.execute(sa.select(*_WHOLE).where(_m.c.id == message_id)).first()
     return None if row is None else _message(row)
 
 

@@ -65,7 +65,11 @@ def _read_version(database: "Database") -> str | None:
 
 
 def _read_sqlite_version(database: "Database") -> str | None:
-    uri = f"{Path(database.name).absolute().as_uri()}?mode=ro"
+    path = Path(database.name).absolute()
+    # Even a reader leaves files beside a database in WAL mode, unless it is told that nobody
+    # writes; where a log is already there it may hold the newest revision, and is read.
+    log = path.with_name(f"{path.name}-wal")
+    uri = f"{path.as_uri()}?{'mode=ro' if log.exists() else 'immutable=1'}"
     with closing(sqlite3.connect(uri, uri=True, timeout=5)) as connection:
         tables = {
             name
