@@ -169,6 +169,13 @@ class TestKeys:
         assert prepared.resolution.wire["reasoning_effort"] == "max"
 
 
+def test_a_tool_choice_without_tools_is_left_out_and_told(settings):
+    asked = request("deepseek/deepseek-v4-pro", level=Level.OFF, tool_choice="required")
+    prepared = made(settings, asked)
+    assert b"tool_choice" not in prepared.http.body
+    assert any("no tools" in note for note in prepared.resolution.notes)
+
+
 class TestPrefix:
     """Where thinking is bound to the prefix, that of an older epoch stays out."""
 

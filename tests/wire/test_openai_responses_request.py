@@ -98,13 +98,15 @@ def test_where_reasoning_cannot_go_back_the_ids_of_what_it_led_to_stay_out_too()
         call_item = encoded.body["input"][1]
         assert call_item["type"] == "function_call" and "id" not in call_item
         assert ("k", "thinking") in dropped(encoded)
-    off = write(
-        "openai-responses",
-        user("q"),
-        assistant(thought("S"), call(), keep=[own(), FC]),
-        thinking_on=False,
+
+
+def test_reasoning_goes_back_with_an_effort_of_none_too() -> None:
+    said = assistant(thought("S"), call(), keep=[own(), FC])
+    on, off = (
+        write("openai-responses", user("q"), said, tool(result()), thinking_on=on).body["input"]
+        for on in (True, False)
     )
-    assert "id" not in off.body["input"][1]
+    assert on == off and on[1]["encrypted_content"] == "E"
 
 
 def test_open_reasoning_goes_back_by_its_text() -> None:
@@ -178,3 +180,10 @@ def test_responses_arguments_are_always_an_object() -> None:
     sent = inputs(user("q"), assistant(call("c1", ""), call("c2", "[1]"), call("c3", '{"a')))
     args = [json.loads(i["arguments"]) for i in sent if i.get("type") == "function_call"]
     assert args == [{}, {"value": [1]}, {"not_json": '{"a'}]
+
+
+def test_a_choice_of_a_tool_that_is_not_there_is_told() -> None:
+    rules = {"tool_choice_ok": ("auto", "none", "required", "named")}
+    encoded = write("openai-responses", user("q"), tools=[TOOL], tool_choice="gone", rules=rules)
+    assert "tool_choice" not in encoded.body
+    assert [item.what for item in encoded.dropped] == ["tool_choice"]

@@ -19,7 +19,7 @@ from silu.fakes.http import Incoming
 from silu.fakes.openai_models import MODELS, Gpt, in_words
 from silu.fakes.raw import obj, seq
 from silu.fakes.responses_rules import check_responses
-from silu.fakes.script import Answer, Asked, Script, Think, chatty
+from silu.fakes.script import Answer, Asked, Call, Script, Think, chatty
 from silu.fakes.vendor import FakeVendor, Plain, RefusalError, json_object
 from silu.types.events import ContinuityData, StreamEvent
 from silu.wire.serve import ServeOptions
@@ -50,6 +50,7 @@ class FakeOpenAI(FakeVendor):
         super().__init__(script, key=key, rate=rate)
         self.summaries = summaries
         self.secret = "fake-openai"
+        self._led: set[str] = set()
 
     def call_id(self, number: int) -> str:
         return f"call_{number:024d}"
@@ -204,17 +205,23 @@ class FakeOpenAI(FakeVendor):
         return tuple(notes)
 
     def _check_led(self, items: list[dict[str, Any]], position: int) -> None:
-        """A call that came with an item id of ours belongs to the reasoning before it."""
+        """A call that was led to by reasoning does not come without it, once it has its id."""
         item = items[position]
         before = items[position - 1] if position else {}
         led = before.get("type") in ("reasoning", "function_call", "message")
-        ours = str(item.get("id", "")).startswith("fc_resp_")
+        ours = item.get("id") is not None and item["call_id"] in self._led
         if ours and not (led and before.get("role") != "user"):
             message = (
                 f"Item '{item['id']}' of type 'function_call' was provided without its required "
                 "'reasoning' item."
             )
             raise RefusalError(400, openai_error(message, param="input"), why=message)
+
+    def prepare(self, asked: Asked, answer: Answer) -> Answer:
+        ready = super().prepare(asked, answer)
+        if any(isinstance(part, Think) for part in ready.parts):
+            self._led |= {str(part.id) for part in ready.parts if isinstance(part, Call)}
+        return ready
 
     def _seal(self, model: str, text: str) -> str:
         return seals.make(self.secret, scope=model, text=text, place=0, prefix=bytes(12))

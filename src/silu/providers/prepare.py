@@ -276,6 +276,9 @@ def _choice(profile: Profile, request: CallRequest, *, thinking: bool, notes: li
     """The tool choice, or `auto` where the model refuses it (F002–F004, vendors.md §0.9)."""
     choice = request.tool_choice
     kind = choice if choice in {"auto", "none", "required"} else "named"
+    if not request.tools and kind in {"required", "named"}:
+        notes.append(f"The tool choice {choice!r} is left out: there are no tools.")
+        return "auto"
     if kind in allowed_choices(profile.facts, thinking=thinking):
         return choice
     why = "while it thinks" if thinking and kind in profile.facts.tool_choice else "at all"

@@ -347,11 +347,14 @@ def choice(request: EncodeInput, rules: EncodeRules, history: History) -> str:
     """The tool choice that is sent: `auto` where the asked one is refused."""
     asked = request.tool_choice
     kind = asked if asked in ("auto", "none", "required") else "named"
-    if not request.tools or kind == "auto":
+    if kind == "auto":
         return "auto"
-    if kind in rules.tool_choice_ok:
+    if kind == "named" and asked not in {tool.name for tool in request.tools}:
+        why = f"there is no tool {asked!r}; auto is sent"
+    elif kind in rules.tool_choice_ok:
         return asked
-    why = f"{asked!r} is refused here; auto is sent"
+    else:
+        why = f"{asked!r} is refused here; auto is sent"
     history.dropped.append(Dropped(message_id="", part=None, what="tool_choice", why=why))
     return "auto"
 

@@ -92,7 +92,6 @@ class _Writer:
     def __init__(self, history: History, request: EncodeInput, rules: EncodeRules) -> None:
         self._history = history
         self._rules = rules
-        self._thinking_on = request.thinking_on
         self._sent: set[str] = set()
         self._custom: set[str] = set()
 
@@ -225,9 +224,11 @@ class _Writer:
         """The reasoning items of a turn by part; `None` when one of them cannot go back, and so
         none does, nor the ids of what they led to."""
         parts = [part for part in turn.parts if isinstance(part, ThinkingPart)]
-        why = "" if self._thinking_on else "thinking is off in this request"
+        # With an effort of none too: nothing is stored, so a tool loop needs its items (vendors.md
+        # §2.3), and what was sent once stays where it is.
+        why = ""
         if turn.kept_whole(REASONING_ITEM):
-            why = why or "the vendor sent a part of it without anything that could go back"
+            why = "the vendor sent a part of it without anything that could go back"
         items: dict[str, Item] = {}
         for part in parts:
             if why:
