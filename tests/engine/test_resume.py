@@ -13,7 +13,15 @@ from silu.types.errors import UserError
 from silu.types.levels import Level
 from silu.types.parts import ImagePart, TextPart
 from silu.types.todos import Todo
-from tests.engine.turns import Step, done, finish, results, run_start, simple_turn
+from tests.engine.turns import (
+    Step,
+    call_record,
+    done,
+    finish,
+    results,
+    run_start,
+    simple_turn,
+)
 from tests.engine.viewer import Viewer
 from tests.engine.workspace import House, steered, until
 
@@ -498,3 +506,46 @@ async def test_a_done_turn_notes_usage_and_skills_on_its_last_answer(house: Hous
     assert (state.plan.goal, state.plan.status) == ("g", "draft")
     assert state.tokens is not None
     assert state.tokens.context.percent == 50.0
+
+
+async def test_messages_tell_of_their_run_without_its_facts(house: House) -> None:
+    async def turn(ports: TurnPorts) -> Done:
+        state = await ports.journal.load()
+        ports.events.fact(run_start(state.user_message_id))
+        step = Step(ports, 0, 3)
+        await step.say(["x"])
+        await step.end()
+        await ports.journal.end_step(0, call=call_record(attempt=3, model="demo/other"), facts=[])
+        return await finish(ports)
+
+    house.turn = turn
+    session = await house.session()
+    sent = await house.engine.send(session, "Hello")
+    await house.engine.wait(sent.run_id)
+    asked, answered = [m.metadata for m in (await house.store.messages(session)).messages]
+    assert (asked["model"], asked["level"]["effective"], asked["mode"]) == (
+        "demo/m",
+        "high",
+        "build",
+    )
+    assert "status" not in asked
+    assert (answered["model"], answered["attempt"]) == ("demo/other", 3)
+    assert (answered["level"]["requested"], answered["level"]["effective"]) == ("max", "high")
+    assert answered["call"] == {"started_at": 1000, "ended_at": 1250, "duration_ms": 250}
+    assert answered["status"] == "completed"
+    assert answered["ended_at"] - answered["started_at"] == answered["duration_ms"] >= 0
+
+
+async def test_a_run_that_failed_before_an_answer_says_so_on_the_persons_message(
+    house: House,
+) -> None:
+    async def turn(ports: TurnPorts) -> Done:
+        raise UserError("There is no key.", code="no_key", setting="SOME_API_KEY")
+
+    house.turn = turn
+    session = await house.session()
+    sent = await house.engine.send(session, "Hello")
+    await house.engine.wait(sent.run_id)
+    (asked,) = (await house.store.messages(session)).messages
+    assert asked.metadata["status"] == "failed"
+    assert asked.metadata["error"]["setting"] == "SOME_API_KEY"

@@ -3,8 +3,10 @@
 import asyncio
 from collections.abc import Sequence
 
+from silu.agent.ports import CallRecord
 from silu.engine import Done, TurnPorts
 from silu.types import facts as f
+from silu.types.capabilities import Resolution
 from silu.types.parts import (
     Continuity,
     Message,
@@ -15,6 +17,7 @@ from silu.types.parts import (
     ToolCallPart,
     ToolResultPart,
 )
+from silu.types.usage import Usage
 
 
 class Step:
@@ -165,3 +168,26 @@ async def simple_turn(ports: TurnPorts) -> Done:
     await step.say(["Here ", "you are."])
     await step.end()
     return await finish(ports)
+
+
+def call_record(*, attempt: int, model: str) -> CallRecord:
+    """A model call that was asked for `max` and made at `high`."""
+    return CallRecord(
+        attempt=attempt,
+        model=model,
+        resolution=Resolution(requested="max", source="turn", effective="high"),
+        url="http://vendor/v1",
+        headers={},
+        body="{}",
+        dropped=[],
+        usage=Usage(),
+        finish_reason="stop",
+        raw_finish=None,
+        error=None,
+        started_at=1000,
+        first_byte_ms=1,
+        first_thinking_ms=None,
+        first_text_ms=2,
+        duration_ms=250,
+        cost=None,
+    )

@@ -8,7 +8,7 @@ import msgspec
 import sqlalchemy as sa
 from sqlalchemy import bindparam
 
-from silu.store import schema
+from silu.store import schema, telling
 from silu.store.plans import put_plan
 from silu.store.sql import Sql, Tx
 from silu.types import facts as f
@@ -142,6 +142,8 @@ def _row(frame: FactFrame) -> dict[str, Any]:
 
 def _project(tx: Tx, frame: FactFrame, data: f.FactData) -> None:
     match data:
+        case f.RunStart():
+            telling.begun(tx, data, frame.ts)
         case f.TokenUpdate():
             tx.run(_TOKENS, {"session": frame.session_id, "data": bytes(frame.data).decode()})
         case f.Done():

@@ -26,6 +26,7 @@ _PAGE = Sql(
         _m.c.metadata,
         _m.c.created_at,
         _m.c.run_id,
+        _m.c.attempt,
     )
     .select_from(_h.join(_m, _m.c.id == _h.c.message_id))
     .where(_h.c.session_id == bindparam("session"), _h.c.seq < bindparam("before"))

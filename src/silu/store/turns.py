@@ -11,7 +11,7 @@ from typing import Any, Literal
 import msgspec
 import sqlalchemy as sa
 
-from silu.store import deltas, log, messages, runs, schema
+from silu.store import deltas, log, messages, runs, schema, telling
 from silu.store.api import CallRow, EpochRow, RunRef, StaleRunError, TurnRow
 from silu.store.plans import every as all_plans
 from silu.store.plans import put_plan
@@ -26,7 +26,6 @@ from silu.types.todos import Plan, Todo
 
 _r = schema.runs
 _m = schema.messages
-_h = schema.history
 _st = schema.steps
 _t = schema.tool_journal
 _e = schema.epochs
@@ -119,6 +118,8 @@ def end_step(
             "started_at": call.started_at,
         },
     )
+    if message_id is not None:
+        telling.called(tx, message_id, call)
     log.append(tx, ref.session_id, ref.run_id, facts)
 
 
@@ -253,29 +254,7 @@ def _note_outcome(tx: Tx, ref: RunRef, done: DoneFact) -> None:
     usage = msgspec.json.encode(done.usage).decode()
     error = msgspec.json.encode(done.error).decode() if done.error else None
     tx.execute(sa.update(_r).where(_r.c.id == ref.run_id).values(usage=usage, error=error))
-    metadata: dict[str, Any] = {
-        "tokenUsage": done.usage,
-        "skillExecutions": done.skill_executions,
-        "status": done.status,
-        "reason": done.reason,
-        "finish_reason": done.finish_reason,
-    }
-    if done.error:
-        metadata["error"] = done.error
-    last = (
-        sa.select(_m.c.id)
-        .select_from(_h.join(_m, _m.c.id == _h.c.message_id))
-        .where(
-            _h.c.session_id == ref.session_id,
-            _m.c.run_id == ref.run_id,
-            _m.c.role == "assistant",
-        )
-        .order_by(_h.c.seq.desc())
-        .limit(1)
-        .scalar_subquery()
-    )
-    text = msgspec.json.encode(metadata).decode()
-    tx.execute(sa.update(_m).where(_m.c.id == last).values(metadata=text))
+    telling.ended(tx, ref, done)
 
 
 def _answered(

@@ -37,6 +37,7 @@ class StoredMessage(NamedTuple):
     metadata: str | None
     created_at: int
     run_id: str | None
+    attempt: int
 
 
 def view_page(rows: list[StoredMessage]) -> list[MessageView]:
@@ -65,6 +66,8 @@ def _view(row: StoredMessage, parts: list[Part]) -> MessageView:
     metadata: dict[str, Any] = _metadata.decode(row.metadata) if row.metadata else {}
     if interrupted:
         metadata["interrupted"] = True
+    if row.role == "assistant":
+        metadata["attempt"] = row.attempt
     thinking = row.thinking_content
     return MessageView(
         id=row.id,
