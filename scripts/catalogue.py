@@ -103,22 +103,49 @@ def build(
 
 
 def entry(found: dict[str, Any]) -> dict[str, Any]:
-    """One model: what the data set tells, nothing else. Prices are dollars a million tokens; the
-    first tier where there are several."""
-    prices = {
-        ours: round(found[theirs] * 1_000_000, 6)
-        for ours, theirs in PRICES.items()
-        if isinstance(found.get(theirs), int | float) and found[theirs] > 0
-    }
+    """One model: what the data set tells, nothing else. Prices are dollars a million tokens."""
+    ranges = [item for item in found.get("tiered_pricing") or [] if "range" in item]
+    prices: dict[str, Any] = in_millions(ranges[0] if ranges else found)
+    tiers = ranged(ranges) if ranges else above(found)
+    if tiers:
+        prices["tiers"] = tiers
     value: dict[str, Any] = {
         "context": number(found.get("max_input_tokens")),
         "output": number(found.get("max_output_tokens")),
         "images": found.get("supports_vision"),
         "tools": found.get("supports_function_calling"),
+        "documents": found.get("supports_pdf_input"),
         "prices": prices if {"input", "output"} <= prices.keys() else None,
+        "retires": day(found.get("deprecation_date")),
     }
     kept = {name: item for name, item in value.items() if item is not None}
     return {**kept, "source": "litellm"}
+
+
+def in_millions(found: dict[str, Any], suffix: str = "") -> dict[str, Any]:
+    return {
+        ours: round(found[theirs + suffix] * 1_000_000, 6)
+        for ours, theirs in PRICES.items()
+        if isinstance(found.get(theirs + suffix), int | float) and found[theirs + suffix] > 0
+    }
+
+
+def above(found: dict[str, Any]) -> list[dict[str, Any]]:
+    """The tiers that are written as `…_above_200k_tokens`, the lowest first."""
+    names = {re.fullmatch(r"input_cost_per_token_above_(\d+)k_tokens", key) for key in found}
+    limits = sorted(int(name[1]) for name in names if name)
+    return [
+        {"above": limit * 1000, **in_millions(found, f"_above_{limit}k_tokens")} for limit in limits
+    ]
+
+
+def ranged(ranges: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The tiers that are written as ranges of input tokens, after the first."""
+    return [{"above": int(item["range"][0]), **in_millions(item)} for item in ranges[1:]]
+
+
+def day(value: Any) -> str | None:
+    return value if isinstance(value, str) and re.fullmatch(r"\d{4}-\d\d-\d\d", value) else None
 
 
 def number(value: Any) -> int | None:

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from silu.providers.call import cost_of
 from silu.providers.catalog import Catalogue, Entry, Source, catalogue
 from silu.providers.profile import profile_for
-from silu.types.capabilities import Prices
+from silu.types.capabilities import Prices, PriceTier
+from silu.types.usage import Usage
 
 SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "catalogue.py"
 
@@ -95,3 +97,30 @@ def test_the_script_builds_it_from_a_wheel(tmp_path, monkeypatch):
     }  # fmt: skip
     assert built["vendors"] == {"groq": {"openai/oss": {"context": 5, "source": "litellm"}}}
     assert built["sources"]["litellm"]["version"] == "9.9.9"
+
+
+def test_a_long_request_costs_what_its_tier_says_for_all_its_tokens():
+    prices = profile_for("gemini", "gemini-3.1-pro-preview").capability.prices
+    short = Usage(input_tokens=200_000, output_tokens=1_000_000, cache_read_tokens=0)
+    long = Usage(input_tokens=200_001, output_tokens=1_000_000, cache_read_tokens=100_000)
+    assert cost_of(short, prices) == pytest.approx(0.2 * 2.0 + 12.0)
+    assert cost_of(long, prices) == pytest.approx((100_001 * 4.0 + 100_000 * 0.4) / 1e6 + 18.0)
+
+
+def test_what_a_tier_does_not_tell_is_as_below_it():
+    prices = Prices(
+        input=1.0,
+        output=2.0,
+        cache_read=0.5,
+        tiers=(PriceTier(above=10, input=3.0), PriceTier(above=20, output=9.0)),
+    )
+    assert (prices.of(10).input, prices.of(11).input, prices.of(11).output) == (1.0, 3.0, 2.0)
+    assert (prices.of(21).input, prices.of(21).output, prices.of(21).cache_read) == (3.0, 9.0, 0.5)
+
+
+def test_tiers_dates_and_documents_come_out_of_the_data_set():
+    known = catalogue()
+    assert known.models["qwen-flash"].prices.tiers[0].above == 256_000
+    assert known.find("anthropic", "claude-sonnet-4-5", "claude-sonnet-4-5").retires == "2026-11-30"
+    assert known.find("vertex", "claude-sonnet-4-5", "claude-sonnet-4-5").retires is None
+    assert profile_for("openai", "gpt-5.5").capability.documents == "supported"

@@ -13,6 +13,7 @@ from silu.providers.profile import profile_for
 from silu.providers.transport import HttpTransport
 from silu.providers.vendors import vendors
 from silu.types.calls import CallRequest
+from silu.types.capabilities import Prices
 from silu.types.errors import UserError
 from silu.types.levels import Level
 from silu.types.parts import Message, TextPart, text_of
@@ -246,6 +247,39 @@ async def test_ollama_tells_what_each_model_can_do(house):
 )  # fmt: skip
 def test_listings_are_read_as_each_server_writes_them(found, expected):
     assert read_listing(found) == [expected]
+
+
+def test_openrouters_listing_tells_prices_and_what_goes_in():
+    pricing = {"prompt": "0.000003", "completion": "0.000015", "input_cache_read": "0.0000003"}
+    entry = {
+        "id": "a/b",
+        "pricing": pricing,
+        "architecture": {"input_modalities": ["text", "image"]},
+    }
+    router = {"id": "auto/any", "pricing": {"prompt": "-1", "completion": "-1"}}
+    priced, unpriced = read_listing({"data": [entry, router]})
+    assert priced.prices == Prices(input=3.0, output=15.0, cache_read=0.3)
+    assert (priced.images, priced.documents) == (True, False)
+    assert unpriced.prices is None
+
+
+async def test_anthropics_listing_stands_above_the_familys_levels(house):
+    """A model newer than the catalogue: what it takes is asked, not guessed."""
+    efforts = {word: {"supported": word in {"low", "high"}} for word in ("low", "medium", "high")}
+    abilities = {
+        "thinking": {"supported": True, "types": {"disabled": {"supported": False}}},
+        "effort": {"supported": True, **efforts},
+    }
+    async with Server(whole({})) as server:
+        listed = {"data": [{"id": "claude-opus-9", "capabilities": abilities}]}
+        server.routes["/v1/models?limit=200"] = whole(listed)
+        house.connect("own", server.url, like="anthropic")
+        client = house.client()
+        infos = {info.ref: info for info in await client.models(refresh=True)}
+    info = infos["own/claude-opus-9"]
+    assert info.capability.thinking_levels == (Level.LOW, Level.HIGH)
+    assert info.capability.thinking_force_enabled
+    assert info.capability.sources["thinking_levels"] == "listing"
 
 
 def test_odd_entries_of_a_listing_are_left_out():

@@ -246,9 +246,10 @@ def _refuse(messages: list[Message], origin: Origin) -> tuple[list[Message], lis
 def cost_of(usage: Usage, prices: Prices | None) -> float | None:
     """US dollars for a call, `None` where a price or a count is not known. Cached tokens without
     a price of their own cost what input costs."""
-    if prices is None or prices.input is None or prices.output is None:
+    if prices is None or usage.input_tokens is None or usage.output_tokens is None:
         return None
-    if usage.input_tokens is None or usage.output_tokens is None:
+    prices = prices.of(usage.input_tokens)
+    if prices.input is None or prices.output is None:
         return None
     read, write = usage.cache_read_tokens or 0, usage.cache_write_tokens or 0
     plain = max(0, usage.input_tokens - read - write)

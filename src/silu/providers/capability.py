@@ -13,7 +13,8 @@ from msgspec.structs import replace
 from silu.config import ModelOverride
 from silu.providers.catalog import Entry
 from silu.providers.facts import Facts
-from silu.types.capabilities import Capability, FactSource, Learned
+from silu.providers.learned import only_efforts
+from silu.types.capabilities import Capability, FactSource, Learned, Prices
 
 
 class Listed(msgspec.Struct, frozen=True, kw_only=True):
@@ -26,15 +27,26 @@ class Listed(msgspec.Struct, frozen=True, kw_only=True):
     thinking: bool | None = None
     images: bool | None = None
     tools: bool | None = None
+    documents: bool | None = None
+    prices: Prices | None = None
+    efforts: tuple[str, ...] | None = None
+    can_be_off: bool | None = None
 
 
 def with_listing(facts: Facts, listed: Listed | None) -> Facts:
-    """A listing can say that a model thinks or does not; its levels stay the family's."""
-    if listed is None or listed.thinking is None:
+    """A listing can say that a model thinks or does not, which efforts it takes, and that
+    sending "disabled" is refused; what it leaves out stays the family's."""
+    if listed is None:
         return facts
-    if not listed.thinking:
+    if listed.thinking is False:
         return replace(facts, thinking="unsupported")
-    return replace(facts, thinking="supported") if facts.thinking == "unknown" else facts
+    if listed.thinking and facts.thinking == "unknown":
+        facts = replace(facts, thinking="supported")
+    if listed.can_be_off is False and "off" not in facts.extra:
+        facts = replace(facts, levels=facts.thinking_levels)
+    if listed.efforts and not facts.budgets:
+        facts = only_efforts(facts, listed.efforts)
+    return facts
 
 
 def with_override(facts: Facts, override: ModelOverride | None) -> Facts:
@@ -74,6 +86,9 @@ def capability_of(
         put("listing", "max_output", listed.output)
         put("listing", "images", _support(listed.images))
         put("listing", "tools", _support(listed.tools))
+        put("listing", "documents", _support(listed.documents))
+        put("listing", "prices", listed.prices)
+        put("listing", "thinking_levels", facts.levels if listed.efforts else None)
         put("listing", "thinking", None if listed.thinking is None else facts.thinking)
     for item in known:
         for name in _LEARNED_FIELDS.get(item.fact, ()):
@@ -113,7 +128,9 @@ def _entry_fields(entry: Entry) -> dict[str, Any]:
         "max_output": entry.output,
         "images": _support(entry.images),
         "tools": _support(entry.tools),
+        "documents": _support(entry.documents),
         "prices": entry.prices,
+        "retires": entry.retires,
     }
 
 

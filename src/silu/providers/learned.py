@@ -111,7 +111,7 @@ def apply(facts: Facts, learned: Sequence[Learned], *, off_is_effort: bool = Fal
     for item in learned:
         if item.fact == "levels":
             words = [str(word) for word in item.value]
-            facts = _only(facts, words, off_is_effort=off_is_effort)
+            facts = only_efforts(facts, words, off_is_effort=off_is_effort)
         else:
             facts = _apply_one(facts, item.fact, item.value)
     return facts
@@ -153,7 +153,7 @@ def _apply_one(facts: Facts, fact: str, value: Any) -> Facts:
     return replace(facts, **changes)
 
 
-def _only(facts: Facts, words: list[str], *, off_is_effort: bool) -> Facts:
+def only_efforts(facts: Facts, words: Sequence[str], *, off_is_effort: bool = False) -> Facts:
     """Keep the levels whose word the vendor accepts; a list of strange words changes nothing."""
     known = {level.value: level for level in ORDER if level is not Level.OFF}
     known |= {own: level for level, own in facts.efforts.items()}

@@ -11,6 +11,7 @@ from silu.providers.capability import Listed
 from silu.providers.prepare import address_headers, join
 from silu.providers.profile import Profile
 from silu.types.calls import HttpRequest, Transport
+from silu.types.capabilities import Prices
 from silu.types.errors import Failure, VendorError
 
 TIMEOUT = 4.0
@@ -79,9 +80,56 @@ def _entry(item: dict[str, Any]) -> Listed | None:
             provider.get("max_completion_tokens"),
         ),
         thinking=_thinks(item, capabilities),
-        images=_truth(capabilities.get("vision")),
+        images=_takes(item, "image", capabilities.get("vision")),
         tools=_truth(capabilities.get("function_calling")),
+        documents=_takes(item, "file"),
+        prices=_prices(_object(item.get("pricing"))),
+        efforts=_efforts(_object(capabilities.get("effort"))),
+        can_be_off=_can_be_off(_object(_object(capabilities.get("thinking")).get("types"))),
     )
+
+
+def _takes(item: dict[str, Any], kind: str, told: Any = None) -> bool | None:
+    """OpenRouter: `architecture.input_modalities`; Mistral: `capabilities.vision`."""
+    if isinstance(told, bool):
+        return told
+    kinds = _object(item.get("architecture")).get("input_modalities")
+    return kind in kinds if isinstance(kinds, list) else None
+
+
+_PRICES = {
+    "prompt": "input",
+    "completion": "output",
+    "input_cache_read": "cache_read",
+    "input_cache_write": "cache_write",
+}
+
+
+def _prices(told: dict[str, Any]) -> Prices | None:
+    """OpenRouter: dollars per token, as text; -1 where the model behind it is chosen later."""
+    found: dict[str, float] = {}
+    for theirs, ours in _PRICES.items():
+        try:
+            value = float(told.get(theirs, ""))
+        except (TypeError, ValueError):
+            continue
+        if value >= 0:
+            found[ours] = round(value * 1_000_000, 6)
+    if not {"input", "output"} <= found.keys():
+        return None
+    return msgspec.convert(found, Prices)
+
+
+def _efforts(told: dict[str, Any]) -> tuple[str, ...] | None:
+    """Anthropic: `capabilities.effort.{low, …}.supported`."""
+    if told.get("supported") is not True:
+        return None
+    return tuple(word for word, item in told.items() if _object(item).get("supported") is True)
+
+
+def _can_be_off(types: dict[str, Any]) -> bool | None:
+    """Anthropic: false of `disabled` means that sending it is refused (vendors.md §1)."""
+    return _truth(_object(types.get("disabled")).get("supported"))
 
 
 def _thinks(item: dict[str, Any], capabilities: dict[str, Any]) -> bool | None:

@@ -11,13 +11,36 @@ FactSource = Literal["default", "family", "catalogue", "listing", "learned", "co
 """Where a fact comes from; further right wins."""
 
 
-class Prices(msgspec.Struct, frozen=True, kw_only=True):
-    """US dollars per million tokens; `None` where unknown."""
+class PriceTier(msgspec.Struct, frozen=True, kw_only=True):
+    """Prices of a request with more than `above` tokens of input, for all of its tokens."""
+
+    above: int
+    input: float | None = None
+    output: float | None = None
+    cache_read: float | None = None
+    cache_write: float | None = None
+
+
+class Prices(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """US dollars per million tokens; `None` where unknown. `tiers` are those of longer requests,
+    the lowest first; what a tier does not tell is as below it."""
 
     input: float | None = None
     output: float | None = None
     cache_read: float | None = None
     cache_write: float | None = None
+    tiers: tuple[PriceTier, ...] = ()
+
+    def of(self, input_tokens: int) -> "Prices":
+        """The prices of a request with so many tokens of input."""
+        found = self
+        for tier in self.tiers:
+            if input_tokens > tier.above:
+                own = msgspec.structs.asdict(tier)
+                told = {name: value for name, value in own.items() if value is not None}
+                del told["above"]
+                found = msgspec.structs.replace(found, **told)
+        return found
 
 
 class Capability(msgspec.Struct, kw_only=True, frozen=True):
@@ -25,6 +48,7 @@ class Capability(msgspec.Struct, kw_only=True, frozen=True):
 
     `thinking_levels` are the levels with a distinct effect on the wire, quietest first; a model
     that can only be switched offers `off` and one level, and `switch_only` is then true.
+    `documents` are PDF files as input; `retires` is the day (ISO) the vendor takes it away.
     """
 
     thinking: Support = "unknown"
@@ -36,9 +60,11 @@ class Capability(msgspec.Struct, kw_only=True, frozen=True):
     summaries_only: bool = False
     tools: Support = "unknown"
     images: Support = "unknown"
+    documents: Support = "unknown"
     context_window: int | None = None
     max_output: int | None = None
     prices: Prices | None = None
+    retires: str | None = None
     sources: dict[str, FactSource] = {}
 
 

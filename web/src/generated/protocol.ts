@@ -129,7 +129,7 @@ export interface CancelCommand {
   data: Cancel
 }
 
-/** One model's abilities. `sources` maps a field's name to where its value comes from. `thinking_levels` are the levels with a distinct effect on the wire, quietest first; a model that can only be switched offers `off` and one level, and `switch_only` is then true. */
+/** One model's abilities. `sources` maps a field's name to where its value comes from. `thinking_levels` are the levels with a distinct effect on the wire, quietest first; a model that can only be switched offers `off` and one level, and `switch_only` is then true. `documents` are PDF files as input; `retires` is the day (ISO) the vendor takes it away. */
 export interface Capability {
   thinking: "supported" | "unknown" | "unsupported"
   thinking_levels: Array<Level>
@@ -140,9 +140,11 @@ export interface Capability {
   summaries_only: boolean
   tools: "supported" | "unknown" | "unsupported"
   images: "supported" | "unknown" | "unsupported"
+  documents: "supported" | "unknown" | "unsupported"
   context_window: number | null
   max_output: number | null
   prices: Prices | null
+  retires: string | null
   sources: Record<string, "catalogue" | "config" | "default" | "family" | "learned" | "listing">
 }
 
@@ -447,6 +449,74 @@ export interface MarkReadCommand {
   data: MarkRead
 }
 
+/** What a real connection gave: `message` says it in one sentence. `server` is null when a server was not added because its test failed. */
+export interface McpReport {
+  ok: boolean
+  message: string
+  duration_ms: number
+  server: McpServerView | null
+}
+
+/** A server of the person's: `command` with `args` starts one here (stdio), `url` names one that speaks streamable HTTP; exactly one of the two is given. `env` are variables for the started server, `pass_env` names variables of silu's own that it may see; it sees no others but the usual ones (`PATH`, `HOME`, …). `headers` go with every HTTP request. `timeout` is seconds for one tool call. `tools` limits it to these of its tools. With `test` the server is kept only when it could be reached. */
+export interface McpServerCreate {
+  name: string
+  command?: string | null
+  args?: Array<string>
+  env?: Record<string, string>
+  pass_env?: Array<string>
+  cwd?: string | null
+  url?: string | null
+  headers?: Record<string, string>
+  timeout?: number | null
+  tools?: Array<string> | null
+  enabled?: boolean
+  test?: boolean
+}
+
+/** All servers by name; `error` when the file that lists them cannot be read. */
+export interface McpServerList {
+  servers: Array<McpServerView>
+  error: string | null
+}
+
+/** Fields left out stay as they are. */
+export interface McpServerPatch {
+  enabled?: boolean
+  tools?: Array<string> | null
+  timeout?: number | null
+}
+
+/** A server and how it does: `error` is the last failure in one sentence, `problems` are tools that were left out and why. `server` is the name and version it told. */
+export interface McpServerView {
+  name: string
+  transport: "http" | "stdio"
+  command: string | null
+  args: Array<string>
+  env_names: Array<string>
+  pass_env: Array<string>
+  cwd: string | null
+  url: string | null
+  header_names: Array<string>
+  timeout: number | null
+  only_tools: Array<string> | null
+  enabled: boolean
+  state: "connecting" | "disabled" | "failed" | "idle" | "ready"
+  error: string | null
+  server: string | null
+  protocol: string | null
+  tools: Array<McpToolView>
+  problems: Array<string>
+  connected_at: number | null
+}
+
+/** A tool as a model sees it: `name` is `server__tool`, `title` what the server calls it. */
+export interface McpToolView {
+  name: string
+  title: string
+  description: string
+  effects: Array<"execute" | "interact" | "network" | "read" | "write">
+}
+
 /** A message became part of the history (the person's own, for other tabs). */
 export interface MessageAdded {
   message_id: string
@@ -598,12 +668,22 @@ export interface PlanUpdateFrame {
   data: PlanUpdate
 }
 
-/** US dollars per million tokens; `None` where unknown. */
-export interface Prices {
+/** Prices of a request with more than `above` tokens of input, for all of its tokens. */
+export interface PriceTier {
+  above: number
   input: number | null
   output: number | null
   cache_read: number | null
   cache_write: number | null
+}
+
+/** US dollars per million tokens; `None` where unknown. `tiers` are those of longer requests, the lowest first; what a tier does not tell is as below it. */
+export interface Prices {
+  input?: number | null
+  output?: number | null
+  cache_read?: number | null
+  cache_write?: number | null
+  tiers?: Array<PriceTier>
 }
 
 export interface Question {
@@ -915,9 +995,12 @@ export interface SettingsPatch {
   limits?: RunLimits
   sandbox?: boolean
   shell_network?: boolean
+  web_hosts?: Array<string>
+  search_engine?: "brave" | "none" | "searxng" | "tavily" | null
+  searxng_url?: string | null
 }
 
-/** `sandbox` is what was chosen; `sandbox_state` what commands get: `missing` where no sandbox can be had here (they are refused), `off` where the person did without. */
+/** `sandbox` is what was chosen; `sandbox_state` what commands get: `missing` where no sandbox can be had here (they are refused), `off` where the person did without. `search_engine` and `searxng_url` are what was chosen; `search_in_use` is who is asked, null where nobody can be (`web_search` is not offered then). */
 export interface SettingsView {
   version: string
   data_dir: string
@@ -931,6 +1014,10 @@ export interface SettingsView {
   sandbox: boolean
   sandbox_state: "missing" | "off" | "on"
   shell_network: boolean
+  web_hosts: Array<string>
+  search_engine: "brave" | "none" | "searxng" | "tavily" | null
+  searxng_url: string | null
+  search_in_use: "brave" | "none" | "searxng" | "tavily" | null
 }
 
 export interface SkillEnd {
@@ -1209,6 +1296,12 @@ export interface ToolCallStartFrame {
   data: ToolCallStart
 }
 
+/** `problems` are packages, servers and hooks that could not be used, one sentence each. */
+export interface ToolList {
+  tools: Array<ToolView>
+  problems: Array<string>
+}
+
 /** `summary` is what the model was shown, cut for the card; `result_ref` a blob's sha256. */
 export interface ToolResult {
   call_id: string
@@ -1229,6 +1322,14 @@ export interface ToolResultFrame {
   n: number
   ts: number
   data: ToolResult
+}
+
+/** A tool a session's turns can have. `source` is `built in`, `mcp:NAME` or `package:NAME`. */
+export interface ToolView {
+  name: string
+  description: string
+  effects: Array<"execute" | "interact" | "network" | "read" | "write">
+  source: string
 }
 
 export interface Unsubscribe {

@@ -23,7 +23,9 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     output: int | None = None
     images: bool | None = None
     tools: bool | None = None
+    documents: bool | None = None
     prices: Prices | None = None
+    retires: str | None = None
     source: str | None = None
     by: str | None = None
 
@@ -42,15 +44,15 @@ class Catalogue(msgspec.Struct, frozen=True, kw_only=True):
     vendors: dict[str, dict[str, Entry]] = {}
 
     def find(self, vendor: str, model: str, bare: str) -> Entry:
-        """The merged entry of a model; empty when nobody knows it. Prices are those of this very
-        vendor: another one that serves the same weights has its own."""
+        """The merged entry of a model; empty when nobody knows it. Prices and the day it retires
+        are those of this very vendor: another one that serves the same weights has its own."""
         own = _longest(self.vendors.get(vendor, {}), model.lower())
         known = _longest(self.models, bare)
         if known is _EMPTY and "." in bare:
             # Hosts write claude-opus-4.8 for claude-opus-4-8.
             known = _longest(self.models, bare.replace(".", "-"))
         if known.by != vendor:
-            known = msgspec.structs.replace(known, prices=None)
+            known = msgspec.structs.replace(known, prices=None, retires=None)
         return _over(own, known)
 
 
