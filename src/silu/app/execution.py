@@ -9,7 +9,7 @@ from silu.agent.loop import run_turn
 from silu.agent.settings import Limits, TurnSettings
 from silu.agent.settings import Parked as RunParked
 from silu.app.changes import Changes
-from silu.app.toolset import Toolset
+from silu.app.tools import MoreTools
 from silu.engine.api import Done, Parked, TurnPorts
 from silu.store.api import Session
 from silu.tools.base import Tool
@@ -18,10 +18,9 @@ from silu.tools.sandbox import Sandbox, find_sandbox
 from silu.tools.shell import shell_tool
 
 
-class Execution(Changes):
+class Execution(Changes, MoreTools):
     """Gives the engine its turns."""
 
-    toolset: Toolset
     _sandboxes: dict[bool, Sandbox]
 
     async def _execute(self, ports: TurnPorts) -> Done | Parked:
@@ -32,7 +31,7 @@ class Execution(Changes):
             runs=ports.runs,
             blobs=ports.blobs,
             client=self.client,
-            tools=await self.toolset.toolbox(session),
+            tools=await self.guarded(await self.toolset.toolbox(session), ports),
             settings=self._turn_settings(session),
         )
         if isinstance(outcome, RunParked):
@@ -47,7 +46,7 @@ class Execution(Changes):
             checkpoints=self.checkpoints(session.item.id),
         )
 
-    async def working_tools(self, session: Session) -> list[Tool]:
+    async def working_tools(self, session: Session | None) -> list[Tool]:
         """The tools that change the workspace; which calls run unasked is the policy's matter."""
         chosen = self.settings.preferences
         sandbox = await self.sandbox()

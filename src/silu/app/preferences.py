@@ -31,6 +31,10 @@ class Preferences(Execution):
             sandbox=chosen.sandbox,
             sandbox_state=sandbox.state,
             shell_network=chosen.shell_network,
+            web_hosts=list(chosen.web_hosts),
+            search_engine=chosen.search_engine,
+            searxng_url=chosen.searxng_url,
+            search_in_use=self.search_in_use(),
         )
 
     async def patch_settings(self, patch: api.SettingsPatch) -> api.SettingsView:
@@ -41,6 +45,8 @@ class Preferences(Execution):
         if patch.workspace_roots is not UNSET:
             folders = [await asyncio.to_thread(existing_folder, r) for r in patch.workspace_roots]
             changes["workspace_roots"] = tuple(map(str, folders))
+        if patch.web_hosts is not UNSET:
+            changes["web_hosts"] = tuple(patch.web_hosts)
         if patch.approvals is not UNSET:
             await self.store.set_rules(changes.pop("approvals"))
         paths = self.settings.paths

@@ -11,9 +11,12 @@ from silu.app.sessions import Sessions
 from silu.app.toolset import Toolset
 from silu.app.turns import Turns
 from silu.config import Paths, Settings
+from silu.config.hooks import HookFile
+from silu.config.mcp import McpFile
 from silu.engine import Hub, LocalEngine, Owner
 from silu.providers.client import Client
 from silu.store import Store
+from silu.tools.mcp import McpPool
 from silu.types import api
 from silu.types.errors import UserError
 
@@ -39,7 +42,14 @@ class App(Sessions, Turns, Models, Preferences):
             store, self.hub, execute=self._execute, default_model=client.default_model
         )
         self._sandboxes = {}
-        self.toolset = Toolset([self.working_tools])
+        self.mcp_file = McpFile(settings.paths.mcp_file)
+        self.mcp_pool = McpPool(self.mcp_file.all, variable=settings.env.get, mask=settings.mask)
+        closing.push_async_callback(self.mcp_pool.aclose)
+        self.hook_file = HookFile(settings.paths.hooks_file)
+        self._plugins = None
+        self.toolset = Toolset(
+            [self.working_tools, self.web_tools, self.package_tools, self.mcp_tools]
+        )
         self._closing = closing
         self._looked_around = asyncio.create_task(client.models(), name="first look around")
 

@@ -44,6 +44,14 @@ class Paths(msgspec.Struct, frozen=True, kw_only=True):
         return self.config / "settings.json"
 
     @property
+    def mcp_file(self) -> Path:
+        return self.config / "mcp.json"
+
+    @property
+    def hooks_file(self) -> Path:
+        return self.config / "hooks.json"
+
+    @property
     def dotenv_file(self) -> Path:
         return self.config / ".env"
 

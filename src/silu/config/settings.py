@@ -15,7 +15,7 @@ from silu.config.secrets import Secret, mask
 from silu.types.capabilities import Prices
 from silu.types.errors import UserError
 from silu.types.levels import Level
-from silu.types.policy import RunLimits
+from silu.types.policy import RunLimits, SearchEngine
 
 _TRUE = frozenset({"1", "true", "yes", "on"})
 _FALSE = frozenset({"0", "false", "no", "off"})
@@ -68,7 +68,9 @@ class Preferences(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     `models` maps `vendor/model-id` to what the person says of it. `sampling` is `vendor`
     (nothing is sent) or `recommended` (the family's own advice). `limits` is where every run
     stops by itself. `sandbox: false` lets commands run as the person does; `shell_network` opens
-    the network to commands.
+    the network to commands. `web_hosts` are hosts of the person's own network that `web_fetch`
+    may reach (`name`, `name:port`); `search_engine` is who searches the web, by itself the first
+    that has what it needs; `searxng_url` is the person's SearXNG server.
     """
 
     default_model: str | None = None
@@ -82,6 +84,9 @@ class Preferences(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     limits: RunLimits = RunLimits()
     sandbox: bool = True
     shell_network: bool = False
+    web_hosts: tuple[str, ...] = ()
+    search_engine: SearchEngine | None = None
+    searxng_url: str | None = None
 
 
 class Settings:
@@ -195,7 +200,8 @@ def _preferences_file(paths: Paths) -> SharedFile[Preferences]:
 
 
 def _with_variables(preferences: Preferences, env: Environment) -> Preferences:
-    """`SILU_MODEL`, `SILU_FALLBACK`, `SILU_THINKING`, `SILU_LOCAL_SERVERS`, `SILU_LANGUAGE`."""
+    """`SILU_MODEL`, `SILU_FALLBACK`, `SILU_THINKING`, `SILU_LOCAL_SERVERS`, `SILU_LANGUAGE`,
+    `SILU_SEARXNG_URL`."""
     changes: dict[str, object] = {}
     if model := env.get("SILU_MODEL"):
         changes["default_model"] = model
@@ -205,6 +211,8 @@ def _with_variables(preferences: Preferences, env: Environment) -> Preferences:
         changes["thinking_enabled"] = _boolean("SILU_THINKING", switch)
     if switch := env.get("SILU_LOCAL_SERVERS"):
         changes["local_servers"] = _boolean("SILU_LOCAL_SERVERS", switch)
+    if searxng := env.get("SILU_SEARXNG_URL"):
+        changes["searxng_url"] = searxng
     if language := env.get("SILU_LANGUAGE"):
         changes["language"] = "zh" if language.lower().startswith("zh") else "en"
     return msgspec.structs.replace(preferences, **changes) if changes else preferences

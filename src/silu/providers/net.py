@@ -4,6 +4,7 @@ import ipaddress
 from urllib.parse import urlsplit
 
 from silu.config import Environment
+from silu.types.errors import UserError
 
 
 def proxy_for(url: str, env: Environment) -> str | None:
@@ -14,6 +15,20 @@ def proxy_for(url: str, env: Environment) -> str | None:
     if _is_loopback(host) or _exempt(host, parts.port, _either(env, "NO_PROXY") or ""):
         return None
     return _either(env, f"{parts.scheme.upper()}_PROXY") or _either(env, "ALL_PROXY")
+
+
+def http_proxy(proxy: str | None) -> str | None:
+    """A proxy as the HTTP client takes it; `UserError` for one of another kind."""
+    if not proxy or proxy.startswith(("http://", "https://")):
+        return proxy or None
+    if "://" in proxy:
+        raise UserError(
+            "Only http and https proxies are supported.",
+            code="bad_config",
+            setting="proxy",
+            fix="Set HTTPS_PROXY, or the endpoint's proxy, to one of these.",
+        )
+    return f"http://{proxy}"
 
 
 def _either(env: Environment, name: str) -> str | None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from silu.config import Environment
-from silu.providers.net import proxy_for
+from silu.providers.net import http_proxy, proxy_for
 from silu.types.calls import HttpRequest, HttpResponse
 from silu.types.errors import Failure, FailureKind, UserError, VendorError
 
@@ -87,17 +87,7 @@ class HttpTransport:
 
     def _proxy(self, url: str) -> str | None:
         proxy = self._route.proxy
-        chosen = proxy_for(url, self._env) if proxy is None else (proxy or None)
-        if chosen and not chosen.startswith(("http://", "https://")):
-            if "://" in chosen:
-                raise UserError(
-                    "Only http and https proxies are supported.",
-                    code="bad_config",
-                    setting="proxy",
-                    fix="Set HTTPS_PROXY, or the endpoint's proxy, to one of these.",
-                )
-            return f"http://{chosen}"
-        return chosen
+        return http_proxy(proxy_for(url, self._env) if proxy is None else proxy)
 
     def _session_here(self) -> "aiohttp.ClientSession":
         import aiohttp

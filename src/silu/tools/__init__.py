@@ -18,7 +18,8 @@ __all__ = [
 def workspace_tools() -> ToolBox:
     """The tools every session has on its workspace."""
     from silu.tools.list_files import LIST_FILES
+    from silu.tools.read_document import READ_DOCUMENT
     from silu.tools.read_file import READ_FILE
     from silu.tools.search_files import SEARCH_FILES
 
-    return ToolBox([READ_FILE, LIST_FILES, SEARCH_FILES])
+    return ToolBox([READ_FILE, LIST_FILES, SEARCH_FILES, READ_DOCUMENT])

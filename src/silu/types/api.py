@@ -12,7 +12,7 @@ from msgspec import UNSET, UnsetType
 from silu.types.capabilities import Learned, ModelInfo, Resolution
 from silu.types.facts import ErrorInfo, LevelState, Mode, QueuedSend, TokenUpdate
 from silu.types.frames import Name, SessionItem, Wait
-from silu.types.policy import Rule, RunLimits
+from silu.types.policy import Rule, RunLimits, SearchEngine
 from silu.types.todos import Plan, Todo
 from silu.types.usage import Usage
 
@@ -97,6 +97,9 @@ class SettingsPatch(msgspec.Struct, kw_only=True):
     limits: RunLimits | UnsetType = UNSET
     sandbox: bool | UnsetType = UNSET
     shell_network: bool | UnsetType = UNSET
+    web_hosts: list[str] | UnsetType = UNSET
+    search_engine: SearchEngine | UnsetType | None = UNSET
+    searxng_url: str | UnsetType | None = UNSET
 
 
 class TokenPost(msgspec.Struct, kw_only=True):
@@ -202,7 +205,9 @@ class EndpointReport(msgspec.Struct, kw_only=True):
 
 class SettingsView(msgspec.Struct, kw_only=True):
     """`sandbox` is what was chosen; `sandbox_state` what commands get: `missing` where no sandbox
-    can be had here (they are refused), `off` where the person did without."""
+    can be had here (they are refused), `off` where the person did without. `search_engine` and
+    `searxng_url` are what was chosen; `search_in_use` is who is asked, null where nobody can be
+    (`web_search` is not offered then)."""
 
     version: str
     data_dir: str
@@ -216,6 +221,10 @@ class SettingsView(msgspec.Struct, kw_only=True):
     sandbox: bool
     sandbox_state: Literal["on", "missing", "off"]
     shell_network: bool
+    web_hosts: list[str]
+    search_engine: SearchEngine | None
+    searxng_url: str | None
+    search_in_use: SearchEngine | None
 
 
 class FileChange(msgspec.Struct, kw_only=True):

@@ -6,6 +6,7 @@ import msgspec
 
 Action = Literal["allow", "ask", "deny"]
 Scope = Literal["once", "session", "always"]
+SearchEngine = Literal["searxng", "brave", "tavily", "none"]
 
 
 class Rule(msgspec.Struct, frozen=True, kw_only=True):

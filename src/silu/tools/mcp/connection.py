@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import importlib
 import logging
 import os
 from collections import deque
@@ -33,18 +32,20 @@ class Sdk:
     thread."""
 
     def __init__(self) -> None:
-        def get(name: str) -> Any:
-            return cast("Any", importlib.import_module(name))
+        import anyio
+        from mcp import MCPError, types
+        from mcp.client import client, stdio, streamable_http, subscriptions
+        from mcp.shared._httpx_utils import create_mcp_http_client
 
-        self.client = get("mcp.client.client")
-        self.stdio = get("mcp.client.stdio")
-        self.http = get("mcp.client.streamable_http")
-        self.make_http = get("mcp.shared._httpx_utils").create_mcp_http_client
-        self.error: type[Exception] = get("mcp.shared.exceptions").MCPError
-        self.subscriptions = get("mcp.client.subscriptions")
-        self.types = get("mcp_types")
-        self.anyio = get("anyio")
-        self.modern: Sequence[str] = get("mcp_types.version").MODERN_PROTOCOL_VERSIONS
+        self.anyio: Any = anyio
+        self.client: Any = client
+        self.stdio: Any = stdio
+        self.http: Any = streamable_http
+        self.make_http: Any = create_mcp_http_client
+        self.subscriptions: Any = subscriptions
+        self.types: Any = types
+        self.error: type[Exception] = MCPError
+        self.modern: Sequence[str] = self.subscriptions.MODERN_PROTOCOL_VERSIONS
 
     @classmethod
     async def load(cls) -> Self:

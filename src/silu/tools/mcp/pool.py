@@ -79,13 +79,13 @@ class McpPool:
 
     # ------------------------------------------------------------------------- for turns
 
-    async def tools(self) -> list[Tool]:
+    async def tools(self, *, connect: bool = True) -> list[Tool]:
         """The tools of every enabled server, as last told. Servers never seen are connected
-        first, for `FIRST_WAIT` seconds at most; nothing here raises."""
+        first (with `connect`), for `FIRST_WAIT` seconds at most; nothing here raises."""
         managed = [one for one in await self._sync() if one.server.enabled]
         now = time.monotonic()
         new = [one for one in managed if one.known is None and now >= one.next_try]
-        if new:
+        if new and connect:
             tasks = [self._keep(self._try(one)) for one in new]
             await asyncio.wait(tasks, timeout=FIRST_WAIT)
         return [self._tool(one, tool) for one in managed if one.known for tool in one.known.tools]
