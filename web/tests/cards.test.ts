@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { show } from './helpers'
 
 import TodoCard from '@/components/chat/TodoCard.vue'
-import ToolCard from '@/components/chat/ToolCard.vue'
+import ToolCard from '@/components/cards/ToolCard.vue'
 import TurnMeta from '@/components/chat/TurnMeta.vue'
 import TokenMeter from '@/components/composer/TokenMeter.vue'
 import type { Todo } from '@/generated/protocol'

@@ -22,6 +22,8 @@ function model(capability: Partial<Capability>): ModelInfo {
       summaries_only: false,
       tools: 'supported',
       images: 'unknown',
+      documents: 'unknown',
+      retires: null,
       context_window: null,
       max_output: null,
       prices: null,

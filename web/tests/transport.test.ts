@@ -153,7 +153,7 @@ describe('facts', () => {
 
   it('bring a message that was sent in another tab, and take back the one sent here', () => {
     const model = session()
-    model.pending.push({ clientId: 'c', messageId: 'u1', text: 'hi', error: null })
+    model.pending.push({ clientId: 'c', messageId: 'u1', text: 'hi', attachments: [], error: null })
     applyFact(model, fact('message_added', 1, { message_id: 'u1', role: 'user', text: 'hi' }))
     expect(model.pending).toEqual([])
     expect(model.turns.map((turn) => turn.user?.text)).toEqual(['hi'])
@@ -166,7 +166,7 @@ describe('facts', () => {
 
   it('take back what was sent here even before it is acknowledged', () => {
     const model = session()
-    model.pending.push({ clientId: 'c', messageId: null, text: 'hi', error: null })
+    model.pending.push({ clientId: 'c', messageId: null, text: 'hi', attachments: [], error: null })
     applyFact(model, fact('message_added', 1, { message_id: 'u1', role: 'user', text: 'hi' }))
     expect(model.pending).toEqual([])
   })

@@ -1,4 +1,7 @@
+import chat from './parts/chat.en'
+
 export default {
+  ...chat,
   app: {
     tagline: 'See, steer and keep the thinking',
     skip: 'Skip to the message field',
@@ -30,7 +33,7 @@ export default {
   sidebar: {
     label: 'Conversations',
     new: 'New chat',
-    search: 'Search titles…',
+    search: 'Search answers and thoughts…',
     open: 'Open the list of conversations',
     close: 'Close the list of conversations',
     empty: 'Conversations will be listed here.',

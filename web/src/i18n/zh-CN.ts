@@ -1,6 +1,9 @@
+import chat from './parts/chat.zh-CN'
+
 import type { Texts } from '.'
 
 const texts: Texts = {
+  ...chat,
   app: {
     tagline: '看得见、可掌控、能留存的思考',
     skip: '跳到输入框',

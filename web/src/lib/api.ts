@@ -1,5 +1,6 @@
 // The gateway's HTTP interface. Every failure becomes an ApiError that a person can act on.
 import type {
+  BlobRef,
   CallList,
   EndpointCreate,
   EndpointList,
@@ -9,6 +10,7 @@ import type {
   MessagePage,
   ModelList,
   SessionCreate,
+  SessionFork,
   SessionList,
   SessionPatch,
   SessionView,
@@ -68,7 +70,22 @@ async function call<T>(method: string, path: string, body?: unknown): Promise<T>
 
 const at = encodeURIComponent
 
+/** Keeps a file's bytes, to be attached to a message. */
+async function putBlob(file: Blob, name: string): Promise<BlobRef> {
+  const headers = { 'content-type': file.type || 'application/octet-stream' }
+  const init: RequestInit = { method: 'POST', credentials: 'same-origin', body: file, headers }
+  let response: Response
+  try {
+    response = await fetch(`/api/v1/blobs?name=${at(name)}`, init)
+  } catch {
+    throw plainError('', null, 'unreachable')
+  }
+  if (!response.ok) throw await readError(response)
+  return (await response.json()) as BlobRef
+}
+
 export const api = {
+  putBlob,
   login: (token: string) => call<undefined>('POST', '/auth', { token }),
   whoami: () => call<undefined>('GET', '/auth'),
   sessions: () => call<SessionList>('GET', '/sessions'),
@@ -76,6 +93,8 @@ export const api = {
   createSession: (body: SessionCreate) => call<SessionView>('POST', '/sessions', body),
   patchSession: (id: string, body: SessionPatch) =>
     call<SessionView>('PATCH', `/sessions/${at(id)}`, body),
+  forkSession: (id: string, body: SessionFork) =>
+    call<SessionView>('POST', `/sessions/${at(id)}/fork`, body),
   deleteSession: (id: string) => call<unknown>('DELETE', `/sessions/${at(id)}`),
   messages: (id: string, before?: string) =>
     call<MessagePage>(

@@ -16,18 +16,22 @@ export function callState(block: Block): CallState {
   return block.done ? 'running' : 'preparing'
 }
 
+/** A call's arguments as an object; null while they are incomplete or none. */
+export function callArguments(args: string): Record<string, unknown> | null {
+  try {
+    const parsed: unknown = JSON.parse(args)
+    return typeof parsed === 'object' && parsed !== null ? (parsed as Record<string, unknown>) : null
+  } catch {
+    return null
+  }
+}
+
 const TELLING = ['path', 'file', 'pattern', 'query', 'command', 'url', 'name']
 
 /** The one argument that says most about a call, for the card's line; empty while incomplete. */
 export function callGist(args: string): string {
-  let parsed: unknown
-  try {
-    parsed = JSON.parse(args)
-  } catch {
-    return ''
-  }
-  if (typeof parsed !== 'object' || parsed === null) return ''
-  const values = parsed as Record<string, unknown>
+  const values = callArguments(args)
+  if (values === null) return ''
   const gist: string[] = []
   for (const name of TELLING) {
     const value = values[name]

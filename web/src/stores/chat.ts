@@ -139,7 +139,7 @@ export const useChat = defineStore('chat', () => {
       return told(error)
     }
     const clientId = newId()
-    model.pending.push({ clientId, messageId: null, text, error: null })
+    model.pending.push({ clientId, messageId: null, text, attachments: [], error: null })
     void deliver(model, clientId, text)
     return true
   }

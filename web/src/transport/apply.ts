@@ -9,6 +9,7 @@ import type {
   ToolCallDone,
 } from './frames'
 import { newTurn, type Block, type Pending, type SessionModel, type Turn } from './model'
+import { applySkill } from './skills'
 import {
   blockOf,
   callBlock,
@@ -90,38 +91,38 @@ function takeReplayed(model: SessionModel, frame: FactFrame): Outcome {
     case 'done':
       markDone(turn, frame)
       return 'done'
-    case 'notice':
-    case 'compaction_start':
-    case 'compaction_done':
-      return runFact(model, frame)
     case 'token_update':
       countThought(turn, frame.data.current)
       return 'done'
     default:
+      if (ASIDE.has(frame.type)) return runFact(model, frame)
       return turn.runId === model.runId ? blockFact(model, frame) : 'ignored'
   }
 }
 
+/** Facts about a block, about a run, and those that stand beside the answer in their own place. */
+const BLOCK: ReadonlySet<string> = new Set([
+  'thinking_start',
+  'thinking_done',
+  'content_start',
+  'content_done',
+  'tool_call_start',
+  'tool_call_done',
+  'tool_result',
+])
+const ASIDE: ReadonlySet<string> = new Set([
+  'notice',
+  'compaction_start',
+  'compaction_done',
+  'skill_start',
+  'skill_progress',
+  'skill_end',
+])
+const RUN: ReadonlySet<string> = new Set(['run_start', 'done', 'message_added', ...ASIDE])
+
 function takeFact(model: SessionModel, frame: FactFrame): Outcome {
-  switch (frame.type) {
-    case 'thinking_start':
-    case 'thinking_done':
-    case 'content_start':
-    case 'content_done':
-    case 'tool_call_start':
-    case 'tool_call_done':
-    case 'tool_result':
-      return blockFact(model, frame)
-    case 'run_start':
-    case 'done':
-    case 'message_added':
-    case 'notice':
-    case 'compaction_start':
-    case 'compaction_done':
-      return runFact(model, frame)
-    default:
-      return stateFact(model, frame)
-  }
+  if (BLOCK.has(frame.type)) return blockFact(model, frame)
+  return RUN.has(frame.type) ? runFact(model, frame) : stateFact(model, frame)
 }
 
 function blockFact(model: SessionModel, frame: FactFrame): Outcome {
@@ -222,6 +223,10 @@ function runFact(model: SessionModel, frame: FactFrame): Outcome {
       return addNotice(model, frame, 'compaction_start', '', { ...frame.data })
     case 'compaction_done':
       return addNotice(model, frame, `compaction_${frame.data.status}`, '', { ...frame.data })
+    case 'skill_start':
+    case 'skill_progress':
+    case 'skill_end':
+      return applySkill(turnOfRun(model, frame.run_id), frame)
     default:
       return 'ignored'
   }
@@ -237,8 +242,8 @@ function markStart(turn: Turn, frame: StartFrame): void {
 }
 
 function markDone(turn: Turn, frame: DoneFrame): void {
-  const { status, reason, usage, error } = frame.data
-  Object.assign(turn, { status, reason, usage, error: error ?? null, endedAt: frame.ts })
+  const { status, reason, usage, error, finish_reason: finish } = frame.data
+  Object.assign(turn, { status, reason, finish, usage, error: error ?? null, endedAt: frame.ts })
   closeTurn(turn, frame.ts, status !== 'completed' && status !== 'incomplete')
 }
 
@@ -247,25 +252,29 @@ export function addUser(
   runId: string | null,
   data: { message_id: string; text: string },
 ): void {
-  dropPending(model, data)
+  const attachments = takePending(model, data)?.attachments ?? []
   const known = model.turns.findLast((turn) => turn.user?.id === data.message_id)
   if (known) return
+  const said = { id: data.message_id, text: data.text, attachments }
   const open = runId === null ? null : model.turns.findLast((turn) => turn.runId === runId)
   if (open && open.user === null) {
-    open.user = { id: data.message_id, text: data.text }
+    open.user = said
     return
   }
   const turn = newTurn(data.message_id, open ? null : runId)
-  turn.user = { id: data.message_id, text: data.text }
+  turn.user = said
   model.turns.push(turn)
 }
 
 /** The fact may overtake the acknowledgement: then the words tell that this is what was sent. */
-function dropPending(model: SessionModel, data: { message_id: string; text: string }): void {
+function takePending(
+  model: SessionModel,
+  data: { message_id: string; text: string },
+): Pending | undefined {
   const byId = model.pending.findIndex((item) => item.messageId === data.message_id)
   const same = (item: Pending) => item.messageId === null && item.text === data.text
   const at = byId === -1 ? model.pending.findIndex(same) : byId
-  if (at !== -1) model.pending.splice(at, 1)
+  return at === -1 ? undefined : model.pending.splice(at, 1)[0]
 }
 
 function startTurn(model: SessionModel, runId: string | null, userId: string | null): Turn {

@@ -1,8 +1,10 @@
 // Stored messages onto a session: the same turns and blocks that facts would have made.
+import { placeSkills, restoreSkills } from './skills'
 import { callBlock, closeTurn, setText } from './turns'
 import {
   newBlock,
   newTurn,
+  type Attachment,
   type Block,
   type BlockKind,
   type Message,
@@ -37,7 +39,7 @@ export function turnsOf(messages: readonly MessageView[]): Turn[] {
   for (const message of messages) {
     if (message.role === 'user') {
       const turn = newTurn(message.id, message.run_id)
-      turn.user = { id: message.id, text: message.content }
+      turn.user = { id: message.id, text: message.content, attachments: attachmentsOf(message) }
       turn.startedAt = message.created_at
       takeMetadata(turn, message.metadata)
       turns.push(turn)
@@ -45,7 +47,25 @@ export function turnsOf(messages: readonly MessageView[]): Turn[] {
       addAnswer(answeringTurn(turns, message), message)
     }
   }
+  for (const turn of turns) placeSkills(turn)
   return turns
+}
+
+function attachmentsOf(message: MessageView): Attachment[] {
+  const found: Attachment[] = []
+  for (const segment of message.segments) {
+    if (segment.type !== 'image' && segment.type !== 'file') continue
+    if (segment.result_ref === null) continue
+    const data = isRecord(segment.data) ? segment.data : {}
+    found.push({
+      kind: segment.type,
+      name: segment.name ?? '',
+      sha256: segment.result_ref,
+      mediaType: typeof data.media_type === 'string' ? data.media_type : '',
+      size: typeof data.size === 'number' ? data.size : null,
+    })
+  }
+  return found
 }
 
 function answeringTurn(turns: Turn[], message: MessageView): Turn {
@@ -124,6 +144,8 @@ function attemptOf(metadata: Record<string, unknown>): number | null {
 /** What the server says about the run beside the message; absent fields leave the turn as it is. */
 function takeMetadata(turn: Turn, metadata: Record<string, unknown>): void {
   const { model, level, status, reason, error, tokenUsage, started_at, ended_at } = metadata
+  restoreSkills(turn, metadata.skillExecutions)
+  if (typeof metadata.finish_reason === 'string') turn.finish = metadata.finish_reason
   if (typeof model === 'string') turn.model = model
   if (isRecord(level) && typeof level.effective === 'string') {
     turn.level = level as unknown as LevelState
@@ -148,6 +170,7 @@ export function applyHistory(model: SessionModel, page: MessagePage, view: Sessi
   Object.assign(model, {
     title: view.title,
     workspace: view.workspace,
+    parentId: view.parent_id,
     todos: view.todos,
     todoSummary: view.todoSummary,
     plan: view.plan,
@@ -184,6 +207,11 @@ function keepTold(turn: Turn, before: readonly Turn[]): void {
   turn.startedAt = old.startedAt ?? turn.startedAt
   turn.endedAt ??= old.endedAt
   turn.notices.push(...old.notices.filter(({ n }) => n >= 0))
+  for (const skill of old.skills) {
+    const at = turn.skills.findIndex(({ id }) => id === skill.id)
+    if (at === -1) turn.skills.push(skill)
+    else turn.skills[at] = skill
+  }
 }
 
 function openRunning(model: SessionModel, view: SessionView): void {

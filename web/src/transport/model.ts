@@ -7,6 +7,7 @@ import type {
   LevelState,
   Plan,
   QueuedSend,
+  SkillEnd,
   Todo,
   TodoSummary,
   TokenCount,
@@ -64,18 +65,52 @@ export interface NoticeItem {
   after: string | null
 }
 
+/** A skill from its start to its result; its card keeps the place where it began. */
+export interface SkillItem {
+  id: string
+  name: string
+  label: string
+  step: string | null
+  detail: string | null
+  percent: number | null
+  status: 'running' | 'done' | 'error' | 'interrupted'
+  result: string
+  resultType: SkillEnd['result_type']
+  startedAt: number | null
+  endedAt: number | null
+  /** Id of the block it came after; null where history does not tell. */
+  after: string | null
+}
+
+/** A picture or file that went with a message, kept as a blob. */
+export interface Attachment {
+  kind: 'image' | 'file'
+  name: string
+  sha256: string
+  mediaType: string
+  size: number | null
+}
+
+export interface Said {
+  id: string
+  text: string
+  attachments: Attachment[]
+}
+
 /** What the person said and everything that answered it. */
 export interface Turn {
   key: string
   runId: string | null
-  user: { id: string; text: string } | null
+  user: Said | null
   messages: Message[]
   notices: NoticeItem[]
+  skills: SkillItem[]
   model: string | null
   level: LevelState | null
   mode: Mode | null
   status: 'running' | RunStatus | null
   reason: DoneReason | null
+  finish: string | null
   error: ErrorInfo | null
   usage: TokenCount | null
   startedAt: number | null
@@ -87,6 +122,7 @@ export interface Pending {
   clientId: string
   messageId: string | null
   text: string
+  attachments: Attachment[]
   error: string | null
 }
 
@@ -94,6 +130,7 @@ export interface SessionModel {
   id: string
   title: string
   workspace: string
+  parentId: string | null
   /** Last fact that has been applied; -1 before the first page was read. */
   n: number
   /** Facts up to here are told again after the history was read, for what it does not hold. */
@@ -133,6 +170,7 @@ export function newSession(id: string): SessionModel {
     id,
     title: '',
     workspace: '',
+    parentId: null,
     n: -1,
     replayUntil: -1,
     loaded: false,
@@ -161,11 +199,13 @@ export function newTurn(key: string, runId: string | null): Turn {
     user: null,
     messages: [],
     notices: [],
+    skills: [],
     model: null,
     level: null,
     mode: null,
     status: null,
     reason: null,
+    finish: null,
     error: null,
     usage: null,
     startedAt: null,

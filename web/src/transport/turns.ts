@@ -10,6 +10,8 @@ import {
   type Turn,
 } from './model'
 
+import { closeSkills } from './skills'
+
 import { codePoints } from '@/lib/text'
 
 export function turnOfRun(model: SessionModel, runId: string | null): Turn {
@@ -83,6 +85,7 @@ export function endThinking(turn: Turn, ts: number | null, interrupted = false):
 /** The run is over or lost: nothing of it is open any more. */
 export function closeTurn(turn: Turn, ts: number | null, interrupted: boolean): void {
   endThinking(turn, ts, interrupted)
+  closeSkills(turn)
   for (const block of blocksOf(turn)) {
     if (!block.done) block.interrupted ||= interrupted
     block.done = true
