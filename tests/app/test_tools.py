@@ -1,0 +1,238 @@
+"""Tools from outside in the wired house: MCP servers, packages, hooks, the web."""
+
+import json
+import sys
+import uuid
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from silu.app import App
+from silu.config import Endpoint, EndpointFile, Paths
+from silu.fakes import Call, FakeDeepSeek, answer, play, serve
+from silu.tools import ToolContext
+from silu.types import api, mcp
+from silu.types import frames as f
+from silu.types.errors import ToolError, UserError
+from silu.types.parts import ToolResultPart
+from silu.types.policy import Rule
+from tests.gateway.house import clean_env
+
+pytestmark = pytest.mark.anyio
+
+MODEL = "deepseek-v4-flash"
+SERVER = str(Path(__file__).parents[1] / "tools" / "mcp_server.py")
+GARDEN = mcp.McpServerCreate(name="garden", command=sys.executable, args=[SERVER])
+
+
+@asynccontextmanager
+async def house(home: Path, *turns: Any, **env: str) -> AsyncGenerator[tuple[App, FakeDeepSeek]]:
+    """A workspace whose model plays these answers."""
+    vendor = FakeDeepSeek(play(*turns))
+    async with serve(vendor) as url:
+        paths = Paths.under(home)
+        paths.config.mkdir(parents=True, exist_ok=True)
+        EndpointFile(paths.endpoints_file).put(
+            Endpoint(name="near", url=url, like="deepseek", key_env="NEAR_KEY", models=(MODEL,))
+        )
+        app = await App.open(clean_env(home, NEAR_KEY="test-key", **env))
+        try:
+            await app.store.set_rules([Rule(tool="*", action="allow")])
+            yield app, vendor
+        finally:
+            await app.close(grace=0.1)
+
+
+async def say(app: App, text: str, session_id: str | None = None) -> str:
+    """One turn to its end; the session's id."""
+    if session_id is None:
+        wish = api.SessionCreate(model=f"near/{MODEL}")
+        session_id = (await app.create_session(wish)).id
+    send = f.Send(client_id=uuid.uuid4().hex, text=text)
+    sent = await app.send(session_id, send)
+    await app.engine.wait(sent.run_id)
+    return session_id
+
+
+async def results(app: App, session_id: str) -> list[ToolResultPart]:
+    """The tool results of a session, oldest first."""
+    history = await app.store.history(session_id)
+    return [p for m in history for p in m.parts if isinstance(p, ToolResultPart)]
+
+
+async def told(app: App, kind: str) -> list[str]:
+    found = await app.tools()
+    return [view.name for view in found.tools if view.source == kind]
+
+
+async def test_a_turn_uses_a_tool_of_an_mcp_server_that_was_added(tmp_path: Path) -> None:
+    turns = (answer(Call("garden__count", {"text": "rose"})), answer("Four."))
+    async with house(tmp_path, *turns) as (app, vendor):
+        await app.add_mcp_server(GARDEN)
+        assert await told(app, "mcp:garden") == []
+        await say(app, "How many letters has rose?")
+        names = await told(app, "mcp:garden")
+        view = await app.mcp_server("garden")
+    assert "garden__count" in names
+    assert view.state == "ready"
+    assert "4 letters" in str(vendor.bodies[-1])
+
+
+async def test_a_long_result_of_an_mcp_server_is_kept_whole_and_can_be_read_on(
+    tmp_path: Path,
+) -> None:
+    long = Call("garden__long", {"lines": 9_000})
+    async with house(tmp_path, answer(long), answer("Read.")) as (app, _):
+        await app.add_mcp_server(GARDEN)
+        session = await say(app, "Tell much.")
+        (result,) = await results(app, session)
+        assert result.full is not None
+        _, data = await app.blob(result.full.sha256)
+    assert data.decode().split("\n")[-1] == "line 9000"
+    assert f"result:{result.call_id}" in result.shown
+
+
+async def test_a_hook_refuses_a_call_and_the_model_is_told_why(tmp_path: Path) -> None:
+    code = "import sys; sys.stderr.write('not today'); sys.exit(2)"
+    hook = {"event": "before", "tools": "write_*", "command": [sys.executable, "-c", code]}
+    write = Call("write_file", {"path": "a.txt", "content": "hello"})
+    async with house(tmp_path, answer(write), answer("Refused.")) as (app, _):
+        app.hook_file.path.write_text(json.dumps({"hooks": [hook]}))
+        session = await say(app, "Write.")
+        (result,) = await results(app, session)
+        workspace = Path((await app.session(session)).workspace)
+    assert result.status == "denied"
+    assert "not today" in result.shown
+    assert not (workspace / "a.txt").exists()
+
+
+async def test_hooks_that_cannot_be_read_stop_the_run_before_anything_is_done(
+    tmp_path: Path,
+) -> None:
+    async with house(tmp_path, answer("Hello.")) as (app, vendor):
+        app.hook_file.path.write_text("{")
+        session = await say(app, "Hello")
+        problems = (await app.tools()).problems
+    assert vendor.bodies == []
+    assert any("hooks.json" in problem for problem in problems)
+    assert session
+
+
+async def test_the_list_of_tools_says_where_each_is_from_and_what_it_may_do(tmp_path: Path) -> None:
+    async with house(tmp_path) as (app, _):
+        found = {view.name: view for view in (await app.tools()).tools}
+    assert found["read_document"].effects == ["read"]
+    assert found["web_fetch"].effects == ["network"]
+    assert found["shell"].effects == ["execute", "read", "write"]
+    assert {view.source for view in found.values()} == {"built in"}
+    assert "web_search" not in found
+
+
+@pytest.mark.parametrize(
+    ("env", "chosen", "used"),
+    [
+        ({"SILU_SEARXNG_URL": "http://127.0.0.1:9"}, None, "searxng"),
+        ({"BRAVE_API_KEY": "k", "TAVILY_API_KEY": "k"}, None, "brave"),
+        ({"BRAVE_API_KEY": "k", "TAVILY_API_KEY": "k"}, "tavily", "tavily"),
+        ({"BRAVE_API_KEY": "k"}, "none", None),
+        ({"BRAVE_API_KEY": "k"}, "searxng", None),
+        ({}, None, None),
+    ],
+)
+async def test_who_searches_is_chosen_and_else_the_first_that_can(
+    tmp_path: Path, env: dict[str, str], chosen: Any, used: str | None
+) -> None:
+    async with house(tmp_path, **env) as (app, _):
+        view = await app.patch_settings(api.SettingsPatch(search_engine=chosen))
+        names = [view.name for view in (await app.tools()).tools]
+    assert view.search_in_use == used
+    assert ("web_search" in names) == (used is not None)
+
+
+async def test_hosts_of_ones_own_network_are_reached_once_they_are_named(tmp_path: Path) -> None:
+    async with house(tmp_path) as (app, _):
+        await app.patch_settings(api.SettingsPatch(web_hosts=["127.0.0.1:9"]))
+        assert app.settings.preferences.web_hosts == ("127.0.0.1:9",)
+        fetch = (await app.toolset.offer(None)).box.find("web_fetch")
+        for url, why in {
+            "http://127.0.0.1:9/": "nothing answers",
+            "http://127.0.0.1:10/": "private network",
+        }.items():
+            with pytest.raises(ToolError, match=why):
+                await fetch.run({"url": url}, ToolContext(workspace=tmp_path))
+
+
+# ---------------------------------------------------------------------------- MCP servers
+
+
+async def test_a_server_that_cannot_be_reached_is_not_kept_when_it_is_tested(
+    tmp_path: Path,
+) -> None:
+    async with house(tmp_path) as (app, _):
+        wish = mcp.McpServerCreate(name="gone", command="/no/such/program", test=True)
+        report = await app.add_mcp_server(wish)
+        assert not report.ok
+        assert "/no/such/program" in report.message
+        assert (await app.mcp_servers()).servers == []
+
+
+async def test_a_tested_server_is_kept_and_its_tools_are_listed_with_effects(
+    tmp_path: Path,
+) -> None:
+    async with house(tmp_path) as (app, _):
+        report = await app.add_mcp_server(msgspec.structs.replace(GARDEN, test=True))
+        (view,) = (await app.mcp_servers()).servers
+    assert report.ok
+    assert view.transport == "stdio"
+    effects = {tool.title: tool.effects for tool in view.tools}
+    assert effects["count"] == ["read"]
+    assert effects["plant"] == ["execute"]
+
+
+async def test_a_server_is_switched_off_limited_and_removed(tmp_path: Path) -> None:
+    async with house(tmp_path) as (app, _):
+        await app.add_mcp_server(GARDEN)
+        limited = await app.patch_mcp_server("garden", mcp.McpServerPatch(tools=["count"]))
+        assert limited.only_tools == ["count"]
+        await app.test_mcp_server("garden")
+        assert await told(app, "mcp:garden") == ["garden__count"]
+        off = await app.patch_mcp_server("garden", mcp.McpServerPatch(enabled=False))
+        assert off.state == "disabled"
+        assert await told(app, "mcp:garden") == []
+        assert (await app.test_mcp_server("garden")).ok
+        await app.remove_mcp_server("garden")
+        for work in (app.mcp_server("garden"), app.remove_mcp_server("garden")):
+            with pytest.raises(UserError) as unknown:
+                await work
+            assert unknown.value.code == "unknown_mcp_server"
+
+
+async def test_values_of_variables_and_headers_never_come_out(tmp_path: Path) -> None:
+    async with house(tmp_path) as (app, _):
+        await app.add_mcp_server(
+            mcp.McpServerCreate(
+                name="far",
+                url="http://127.0.0.1:9/mcp",
+                headers={"Authorization": "Bearer very-secret"},
+            )
+        )
+        (view,) = (await app.mcp_servers()).servers
+        report = await app.test_mcp_server("far")
+    assert view.header_names == ["Authorization"]
+    assert "very-secret" not in str(view) + str(report)
+
+
+async def test_one_bad_entry_of_the_file_is_told_and_leaves_the_others(tmp_path: Path) -> None:
+    async with house(tmp_path) as (app, _):
+        entries = {"a__b": {"command": "x"}, "good": {"command": "x"}, "none": {}}
+        app.mcp_file.path.write_text(json.dumps({"mcpServers": entries}))
+        found = await app.mcp_servers()
+        assert [server.name for server in found.servers] == ["good"]
+        assert found.error is not None
+        assert "a__b" in found.error
+        app.mcp_file.path.write_text("{")
+        assert (await app.mcp_servers()).error is not None
