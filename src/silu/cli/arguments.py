@@ -13,7 +13,7 @@ Data and configuration lie in the XDG folders; SILU_HOME holds both when it is s
 
 
 def parser() -> argparse.ArgumentParser:
-    """The parser of everything but `silu wire`, which reads its own arguments."""
+    """The parser of everything but `silu mcp` and `silu wire`, which read their own arguments."""
     top = argparse.ArgumentParser(
         prog="silu",
         description="Agents whose thinking you can see, steer and keep, with any vendor.",
@@ -29,6 +29,7 @@ def parser() -> argparse.ArgumentParser:
     _connect(commands)
     _sessions(commands)
     _open(commands)
+    commands.add_parser("mcp", help="list, add, test or remove MCP servers", add_help=False)
     commands.add_parser("wire", help="decode, encode or replay vendor bodies", add_help=False)
     return top
 

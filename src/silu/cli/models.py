@@ -8,6 +8,7 @@ import sys
 import msgspec
 
 from silu.cli.exits import OK
+from silu.cli.table import write_table
 from silu.config import Paths, Settings
 from silu.providers.client import Client
 from silu.types.capabilities import Capability, ModelInfo
@@ -24,11 +25,7 @@ def run(args: argparse.Namespace) -> int:
         told = {"models": wanted, "default": default, "problems": problems}
         sys.stdout.write(msgspec.json.encode(told).decode() + "\n")
         return OK
-    rows = [_HEAD, *(_row(model, default) for model in wanted)]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(_HEAD))]
-    for row in rows:
-        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        sys.stdout.write("  ".join(cells).rstrip() + "\n")
+    write_table([_HEAD, *(_row(model, default) for model in wanted)])
     for problem in problems:
         sys.stderr.write(f"· {problem}\n")
     return OK
