@@ -36,10 +36,13 @@ class NewSession(msgspec.Struct, kw_only=True):
     temperature: float | None = None
     top_p: float | None = None
     rules: Sequence[Rule] = ()
+    agent: str | None = None
+    prompt: str | None = None
 
 
 class Session(msgspec.Struct, kw_only=True):
-    """One session, whole. `model` and `level` are those of `mode`; `level` is `None` while
+    """One session, whole. `renew`: the person wants the system text and the tools read anew with
+    the next turn. `model` and `level` are those of `mode`; `level` is `None` while
     nobody chose one. `forked_at` is the id of the last shared message. `workspace_locked`: a
     tool has run, the folder stays."""
 
@@ -63,6 +66,9 @@ class Session(msgspec.Struct, kw_only=True):
     top_p: float | None = None
     trashed_at: int | None = None
     rules: Sequence[Rule] = ()
+    agent: str | None = None
+    prompt: str | None = None
+    renew: bool = False
 
 
 class SessionPage(msgspec.Struct, kw_only=True):
@@ -99,10 +105,11 @@ class Run(msgspec.Struct, kw_only=True):
 
 
 class NewRun(msgspec.Struct, kw_only=True):
-    """A turn to be: `message_id` is the id the person's message will have."""
+    """A turn to be: `message_id` is the id the person's message will have. Without one the run
+    only makes the context shorter."""
 
     id: str
-    message_id: str
+    message_id: str | None
     parts: list[Part]
     turn_level: LevelChoice | None = None
     turn_mode: Mode | None = None
@@ -117,6 +124,7 @@ class EpochRow(msgspec.Struct, kw_only=True):
     tools_json: str
     tag: str
     first_message: str | None
+    sources: str | None = None
 
 
 class TurnRow(msgspec.Struct, kw_only=True):

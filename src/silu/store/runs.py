@@ -37,7 +37,7 @@ def submit(tx: Tx, session_id: str, new: NewRun) -> None:
             "session_id": session_id,
             "status": "queued",
             "user_message_id": new.message_id,
-            "input": encode_parts(new.parts).decode(),
+            "input": encode_parts(new.parts).decode() if new.message_id is not None else None,
             "turn_level": new.turn_level,
             "turn_mode": new.turn_mode,
             "created_at": tx.now,
@@ -99,6 +99,8 @@ def take_up(tx: Tx, run_id: str) -> RunRef | None:
 
 
 def _begin(tx: Tx, row: sa.Row[Any]) -> None:
+    if row.user_message_id is None:
+        return
     message = Message(id=row.user_message_id, role="user", parts=decode_parts(row.input))
     messages.put(tx, row.session_id, message, run_id=row.id)
     tx.execute(sa.update(_r).where(_r.c.id == row.id).values(input=None))
@@ -116,7 +118,11 @@ def guard(tx: Tx, ref: RunRef) -> None:
 def queue(tx: Tx, session_id: str) -> list[QueuedSend]:
     rows = tx.execute(
         sa.select(_r.c.user_message_id, _r.c.input)
-        .where(_r.c.session_id == session_id, _r.c.status == "queued")
+        .where(
+            _r.c.session_id == session_id,
+            _r.c.status == "queued",
+            _r.c.user_message_id.is_not(None),
+        )
         .order_by(_r.c.created_at, _r.c.id)
     )
     return [QueuedSend(message_id=row.user_message_id, text=_input_text(row.input)) for row in rows]

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from silu.store.escaping import escape, unescape
 
-HEAD = "0005_search_due"
+HEAD = "0006_briefs"
 """The revision this program writes."""
 
 KNOWN = (
@@ -20,6 +20,7 @@ KNOWN = (
     "0003_search",
     "0004_rules",
     "0005_search_due",
+    "0006_briefs",
 )
 """Every revision it can read, oldest first; any other is a newer program's."""
 
@@ -117,6 +118,9 @@ sessions = sa.Table(
     _flag("archived"),
     _null_int("trashed_at"),
     _null_text("rules"),
+    _null_text("agent"),
+    _words("prompt", nullable=True),
+    _flag("renew"),
     sa.Index("ix_sessions_changed", "changed"),
     sa.Index("ix_sessions_parent_id", "parent_id"),
 )
@@ -405,7 +409,9 @@ epochs = sa.Table(
     _null_text("first_message"),
     _int("created_at"),
     _null_text("compacted"),
+    _null_text("sources"),
 )
+"""`sources` (JSON) are the files that the system text was made from, with their digests."""
 
 commands = sa.Table(
     "commands",

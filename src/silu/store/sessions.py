@@ -36,6 +36,8 @@ def create(tx: Tx, new: NewSession) -> str:
             "temperature": new.temperature,
             "top_p": new.top_p,
             "rules": msgspec.json.encode(new.rules).decode() if new.rules else None,
+            "agent": new.agent,
+            "prompt": new.prompt,
             "created_at": tx.now,
         },
     )
@@ -71,6 +73,9 @@ def read(tx: Tx, session_id: str, *, mode: Mode | None = None) -> Session:
         top_p=row.top_p,
         trashed_at=row.trashed_at,
         rules=runs.rules(tx, session_id),
+        agent=row.agent,
+        prompt=row.prompt,
+        renew=bool(row.renew),
     )
 
 
@@ -88,7 +93,7 @@ def page(tx: Tx, *, since: int, archived: bool, trashed: bool, limit: int) -> Se
     """Newest first; with `since` only what changed after it, in the list or out of it."""
     query = sa.select(_s).where(_s.c.kind != "child", _s.c.changed > since)
     query = query.where(_s.c.trashed_at.is_not(None) if trashed else _s.c.trashed_at.is_(None))
-    if not since:
+    if not since and not trashed:
         query = query.where(_s.c.archived.is_(archived))
     rows = tx.execute(query.order_by(_s.c.updated_at.desc(), _s.c.id.desc()).limit(limit)).all()
     return SessionPage(
@@ -202,6 +207,15 @@ def trash(tx: Tx, session_id: str, *, away: bool) -> None:
     log.append(tx, session_id, None, [SessionUpdate(deleted=away)])
 
 
+def trashed(tx: Tx, *, before: int) -> list[str]:
+    """Sessions that were put into the bin before `before` (ms)."""
+    return list(tx.execute(sa.select(_s.c.id).where(_s.c.trashed_at < before)).scalars())
+
+
+def works_in(tx: Tx, folder: str) -> bool:
+    return bool(tx.execute(sa.select(sa.exists().where(_s.c.workspace == folder))).scalar())
+
+
 def fork(tx: Tx, session_id: str, message_id: str | None, *, before: bool = False) -> str:
     """A sibling that shares the messages up to and including `message_id`, with the results of
     its calls; with `before` only those in front of it. Todos, plan, mode and levels come along.
@@ -251,6 +265,8 @@ _COPIED = (
     "temperature",
     "top_p",
     "rules",
+    "agent",
+    "prompt",
     "last_message",
     "todo_summary",
 )

@@ -140,6 +140,8 @@ def start_epoch(
         **msgspec.structs.asdict(epoch),
     }
     tx.upsert(_e, values)
+    table = schema.sessions
+    tx.execute(sa.update(table).where(table.c.id == ref.session_id).values(renew=False))
     log.append(tx, ref.session_id, ref.run_id, facts)
 
 
@@ -158,6 +160,7 @@ def last_epoch(tx: Tx, session_id: str) -> EpochRow | None:
         tools_json=row.tools_json,
         tag=row.tag,
         first_message=row.first_message,
+        sources=row.sources,
     )
 
 
