@@ -70,8 +70,26 @@ async def test_a_long_file_and_a_long_line_are_cut_and_counted(workspace: Path) 
     assert len(text) < 26_000
     assert "of 3000" in text
     wide = await use("read_file", workspace, path="wide.txt")
-    assert "(line of 300000 characters, cut)" in wide
+    assert "(line of 300000 characters; start_char 2001 reads on)" in wide
     assert wide.endswith("     2\tend")
+
+
+async def test_a_long_line_is_read_on_from_a_character(workspace: Path) -> None:
+    (workspace / "wide.txt").write_text(f"one\n{'y' * 70_000}ß{'z' * 40_000}\nend")
+    text = await use("read_file", workspace, path="wide.txt", start_line=2, start_char=70_000)
+    head, body, note = text.split("\n")
+    assert head == "wide.txt, line 2, characters 70000-93999 of 110001"
+    assert body.startswith("yßzz")
+    assert note == "[read on with start_line 2, start_char 94000]"
+    rest = await use("read_file", workspace, path="wide.txt", start_line=2, start_char=109_000)
+    assert rest.endswith("z" * 1_002)
+    with pytest.raises(ToolError, match="has no line 4"):
+        await use("read_file", workspace, path="wide.txt", start_line=4, start_char=1)
+    with pytest.raises(ToolError, match=r"line 3 of wide\.txt has 3 characters"):
+        await use("read_file", workspace, path="wide.txt", start_line=3, start_char=4)
+    (workspace / "u16.txt").write_bytes("a\n思路".encode("utf-16"))
+    wide = await use("read_file", workspace, path="u16.txt", start_line=2, start_char=2)
+    assert wide.endswith("\n路")
 
 
 @pytest.mark.parametrize(
@@ -87,8 +105,9 @@ async def test_a_binary_file_is_named_and_not_shown(
     workspace: Path, data: bytes, word: str
 ) -> None:
     (workspace / "thing").write_bytes(data)
-    with pytest.raises(ToolError, match=word):
-        await use("read_file", workspace, path="thing")
+    for args in ({}, {"start_char": 1}):
+        with pytest.raises(ToolError, match=word):
+            await use("read_file", workspace, path="thing", **args)
 
 
 async def test_other_encodings_are_read_as_text(workspace: Path) -> None:

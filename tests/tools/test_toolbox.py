@@ -103,13 +103,25 @@ def test_an_unknown_tool_is_answered_with_the_known_ones() -> None:
         ToolBox([tool("a"), tool("a")])
 
 
-def test_a_long_result_is_cut_at_a_line_and_says_how_to_read_on() -> None:
+def test_of_a_long_result_beginning_and_end_are_shown_and_how_to_read_the_rest() -> None:
     text = "\n".join(f"line {n}" for n in range(1, 1_001))
     shown = show(text, call_id="c1", limit=1_000)
     assert shown.truncated
-    last = shown.text.splitlines()[-2]
-    number = int(last.split()[1])
-    assert f'{{"path": "result:c1", "start_line": {number + 1}}}' in shown.text
+    assert len(shown.text) < 1_200
+    lines = shown.text.split("\n")
+    at = next(n for n, line in enumerate(lines) if line.startswith("[cut"))
+    first, last = int(lines[at - 1].split()[1]), int(lines[at + 1].split()[1])
+    assert f"lines {first + 1}-{last - 1} of 1000 left out" in lines[at]
+    assert f'{{"path": "result:c1", "start_line": {first + 1}}}' in lines[at]
+    assert (lines[0], lines[-1]) == ("line 1", "line 1000")
+
+
+def test_short_and_empty_results_are_shown_as_they_are() -> None:
     assert show("short", call_id="c").text == "short"
     assert show(" \n", call_id="c").text == EMPTY
-    assert "line of 5000 characters" in show("x" * 5_000, call_id="c", limit=100).text
+
+
+def test_a_result_of_one_long_line_says_from_which_character_to_read_on() -> None:
+    shown = show("x" * 50_000, call_id="c", limit=10_000)
+    assert f"{'x' * 5_000}… (line of 50000 characters; start_char 5001 reads on)" in shown.text
+    assert '"path": "result:c", "start_line": …, "start_char": …' in shown.text

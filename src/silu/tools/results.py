@@ -22,30 +22,52 @@ class Shown:
     truncated: bool
 
 
-def cut_line(line: str, limit: int = MAX_LINE) -> str:
-    """One line, shortened when it is longer than `limit` characters."""
-    if len(line) <= limit:
+def cut_line(line: str, limit: int = MAX_LINE, *, length: int | None = None) -> str:
+    """One line, shortened when it is longer than `limit` characters; `length` is how long it was
+    before the caller shortened it."""
+    length = len(line) if length is None else length
+    if length <= limit:
         return line
-    return f"{line[:limit]}… (line of {len(line)} characters, cut)"
+    return f"{line[:limit]}… (line of {length} characters; start_char {limit + 1} reads on)"
 
 
 def show(text: str, *, call_id: str, limit: int = MAX_CHARS) -> Shown:
-    """The head of a result, whole lines, and where to read on; a short text stays as it is."""
+    """A short result as it is; of a long one the beginning and the end, where programs say how
+    it went, in whole lines, and between them how to read the rest."""
     if not text.strip():
         return Shown(text=EMPTY, truncated=False)
     if len(text) <= limit:
         return Shown(text=text, truncated=False)
     lines = text.split("\n")
-    kept: list[str] = []
-    size = 0
+    # Few long lines get the room that many short ones would have.
+    longest = max(MAX_LINE, limit // (2 * len(lines)))
+    short = [cut_line(line, longest) for line in lines]
+    head = _fitting(short, limit * 3 // 4)
+    tail = _fitting(list(reversed(short[head:])), limit // 4, at_least=0)
+    left_out = len(lines) - head - tail
+    note = _note(call_id, first=head + 1, left_out=left_out, lines=len(lines), size=len(text))
+    return Shown(text="\n".join([*short[:head], note, *short[head + left_out :]]), truncated=True)
+
+
+def _fitting(lines: list[str], room: int, *, at_least: int = 1) -> int:
+    """How many of these lines fit into `room` characters."""
+    count = size = 0
     for line in lines:
-        short = cut_line(line)
-        if kept and size + len(short) + 1 > limit:
+        size += len(line) + 1
+        if count >= at_least and size > room:
             break
-        kept.append(short)
-        size += len(short) + 1
-    note = (
-        f"[cut: {len(kept)} of {len(lines)} lines shown, {len(text)} characters in all; read on "
-        f'with read_file {{"path": "{RESULT_PREFIX}{call_id}", "start_line": {len(kept) + 1}}}]'
+        count += 1
+    return count
+
+
+def _note(call_id: str, *, first: int, left_out: int, lines: int, size: int) -> str:
+    path = f'"path": "{RESULT_PREFIX}{call_id}"'
+    if left_out == 0:
+        return (
+            f"[cut: long lines were shortened, {size} characters in all; read one on with "
+            f'read_file {{{path}, "start_line": …, "start_char": …}}]'
+        )
+    return (
+        f"[cut: lines {first}-{first + left_out - 1} of {lines} left out, {size} characters in "
+        f'all; read them with read_file {{{path}, "start_line": {first}}}]'
     )
-    return Shown(text="\n".join([*kept, note]), truncated=True)
