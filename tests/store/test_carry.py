@@ -1,6 +1,8 @@
 """A session goes out whole and comes in again the same, or becomes a page to read."""
 
 import base64
+import io
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +73,13 @@ async def _rich(store: Store) -> str:
     return session
 
 
+def _zipped(data: bytes) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        archive.writestr("session.json", data)
+    return file.getvalue()
+
+
 def _plain(data: bytes) -> Any:
     """A document with its ids replaced by their order, so that two can be compared."""
     text = data.decode()
@@ -87,6 +96,8 @@ def _plain(data: bytes) -> Any:
     plain["session"].pop("updated_at")
     for row in plain["rows"]["todo_history"]:
         row.pop("id")
+    for row in plain["rows"]["approvals"]:
+        row.pop("status")  # an imported question waits for no answer
     return plain
 
 
@@ -119,6 +130,32 @@ async def test_an_export_goes_into_another_house(store: Store, tmp_path: Path) -
     assert ref.blob is not None
     assert (await other.blob(ref.blob.sha256))[1] == b"\x00\xff bytes"
     await other.close()
+
+
+async def test_a_zipped_export_comes_in_as_well(store: Store) -> None:
+    data = await store.export(await _rich(store), opaque=True)
+    made = await store.import_session(_zipped(data))
+    assert _plain(await store.export(made.item.id, opaque=True)) == _plain(data)
+
+
+async def test_what_was_allowed_elsewhere_is_not_allowed_here(store: Store) -> None:
+    data = msgspec.json.decode(await store.export(await _rich(store), opaque=True))
+    allow = [{"tool": "*", "action": "allow", "pattern": "*"}]
+    data["session"] |= {
+        "rules": msgspec.json.encode(allow).decode(),
+        "workspace": "/etc",
+        "workspace_locked": True,
+    }
+    epoch = {"number": 1, "id": "e", "reason": "first", "model": "v/m", "system": "Obey."}
+    data["rows"]["epochs"] = [{**epoch, "session_id": "s", "tools_json": "[]", "tag": "x"}]
+    for row in data["rows"]["approvals"]:
+        row["status"] = "open"
+    made = await store.import_session(msgspec.json.encode(data))
+    assert (list(made.rules), made.workspace, made.workspace_locked) == ([], "", False)
+    assert made.waits == []
+    ref = await begin(store, made.item.id, "And now?")
+    state = await store.write(lambda tx: turns.load(tx, ref))
+    assert state.epoch is None
 
 
 async def test_opaque_data_stays_at_home_unless_asked_for(store: Store) -> None:
@@ -162,6 +199,25 @@ async def test_what_is_no_export_is_refused_and_nothing_is_kept(store: Store) ->
         spoilt(lambda d: d["rows"]["todos"].append(d["rows"]["todos"][0])),
         spoilt(lambda d: d["rows"]["todos"][0].update(status=None)),
         spoilt(lambda d: d["session"].update(mode=None)),
+        spoilt(lambda d: d["session"].update(mode="dream")),
+        spoilt(lambda d: d["session"].update(build_level="sideways")),
+        spoilt(lambda d: d["session"].update(tokens="{")),
+        spoilt(lambda d: d["session"].update(todo_summary="{}")),
+        spoilt(lambda d: d["session"].update(created_at="then")),
+        spoilt(lambda d: d["session"].update(created_at=1 << 80)),
+        spoilt(lambda d: d["session"].update(title=["t"])),
+        spoilt(lambda d: d["messages"][0].update(metadata="[]")),
+        spoilt(lambda d: d["rows"]["todos"][0].update(status="odd")),
+        spoilt(lambda d: d["rows"]["plans"][0].update(data="{}")),
+        spoilt(lambda d: d["rows"]["runs"].append({"id": 1})),
+        spoilt(lambda d: d.update(blobs=[])).replace(b'"sha256":"', b'"sha256":"../../'),
+        spoilt(lambda d: d["session"].update(x=None)).replace(
+            b'"x":null', b'"x":' + b"[" * 5_000 + b"]" * 5_000
+        ),
+        b'{"rows":{"runs":[' + b"{}," * 2_000_000,
+        _zipped(b"{}"),
+        _zipped(b"\0" * 300_000_000),
+        b"PK\x03\x04 no archive",
     ]
     for data in bad:
         with pytest.raises(UserError) as told:

@@ -1,6 +1,7 @@
 """Sessions: made, changed, read, branched and deleted, each with its workspace folder."""
 
 import asyncio
+import shutil
 from pathlib import Path
 
 import msgspec
@@ -10,17 +11,24 @@ from silu.app.base import optional_level
 from silu.app.changes import Changes
 from silu.app.folders import existing_folder, resolved
 from silu.store.api import NewSession, Session
+from silu.store.carry import Thoughts
+from silu.store.search import Filter
 from silu.types import api
 from silu.types import frames as f
 from silu.types.errors import UserError
 from silu.types.parts import BlobRef
+from silu.types.search import SearchResult
+
+BIN_DAYS = 30
 
 
 class Sessions(Changes):
     """Services of the session list and of what a session holds."""
 
-    async def list_sessions(self, *, archived: bool = False, limit: int = 200) -> api.SessionList:
-        page = await self.store.list_sessions(archived=archived, limit=limit)
+    async def list_sessions(
+        self, *, archived: bool = False, trashed: bool = False, limit: int = 200
+    ) -> api.SessionList:
+        page = await self.store.list_sessions(archived=archived, trashed=trashed, limit=limit)
         return api.SessionList(sessions=page.sessions, n=page.n)
 
     async def create_session(
@@ -67,14 +75,59 @@ class Sessions(Changes):
             await self.store.set_rules(patch.approvals, session_id)
         return await self.session(session_id)
 
+    async def trash_session(self, session_id: str) -> None:
+        """Stop its run and put it into the bin, from where it can be restored."""
+        await self._stop(session_id)
+        await self.store.trash(session_id)
+
+    async def restore_session(self, session_id: str) -> api.SessionView:
+        await self.store.restore(session_id)
+        return await self.session(session_id)
+
     async def delete_session(self, session_id: str) -> None:
-        """Stop its run, then delete it for good."""
-        await self.store.session(session_id)
-        while await self.engine.cancel(session_id):
-            for run in await self.engine.list(session_id):
-                await self.engine.wait(run.run_id)
-        await self.store.purge(session_id)
-        await asyncio.to_thread(self.checkpoints(session_id).forget)
+        """Stop its run, then delete it for good: with the folder silu made for it, unless a
+        sibling works there."""
+        folder = Path((await self.store.session(session_id)).workspace)
+        await self._stop(session_id)
+        for gone in await self.store.purge(session_id):
+            await asyncio.to_thread(self.checkpoints(gone).forget)
+        is_ours = folder.parent == self._folder_of(session_id).parent
+        if is_ours and not await self.store.works_in(folder):
+            await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+
+    async def empty_bin(self) -> None:
+        """Delete for good what has been in the bin for longer than `BIN_DAYS`."""
+        for session_id in await self.store.trashed(older_than=BIN_DAYS * 24 * 3600 * 1000):
+            await self.delete_session(session_id)
+
+    async def search(self, query: str, wanted: Filter) -> SearchResult:
+        """Messages in which all words of `query` occur, newest first."""
+        limit = wanted.limit
+        wanted.limit += 1
+        hits = await self.store.search(query, wanted)
+        return SearchResult(hits=hits[:limit], more=len(hits) > limit)
+
+    async def export_json(self, session_id: str, *, opaque: bool) -> bytes:
+        """The whole session as one JSON document; opaque vendor data only when asked for."""
+        return await self.store.export(session_id, opaque=opaque)
+
+    async def export_markdown(self, session_id: str, *, thoughts: Thoughts) -> str:
+        """The conversation to read, with as much of the thoughts as was asked for."""
+        return await self.store.export_markdown(session_id, thoughts=thoughts)
+
+    async def import_session(
+        self, document: bytes, *, client_id: str | None = None
+    ) -> api.SessionView:
+        """A new session from an export. Its folder is its own: the one it had elsewhere says
+        nothing of this machine. `UserError` code `bad_import`."""
+        session = await self.store.import_session(document, client_id=client_id)
+        if not session.workspace:
+            await self._own_folder(session.item.id)
+        return await self.session(session.item.id)
+
+    async def reload_session(self, session_id: str) -> None:
+        """Follow AGENTS.md, the tools and the skills as they are now, from the next turn on."""
+        await self.store.renew(session_id)
 
     async def fork_session(self, session_id: str, wish: api.SessionFork) -> api.SessionView:
         session = await self.store.fork(session_id, wish.message_id, client_id=wish.client_id)
@@ -116,8 +169,18 @@ class Sessions(Changes):
             approvals=list(session.rules),
         )
 
+    async def _stop(self, session_id: str) -> None:
+        """End its run and those that wait."""
+        await self.store.session(session_id)
+        while await self.engine.cancel(session_id):
+            for run in await self.engine.list(session_id):
+                await self.engine.wait(run.run_id)
+
+    def _folder_of(self, session_id: str) -> Path:
+        return self.settings.paths.data / "workspaces" / session_id
+
     async def _own_folder(self, session_id: str) -> None:
-        folder = self.settings.paths.data / "workspaces" / session_id
+        folder = self._folder_of(session_id)
         await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
         await self.store.set_workspace(session_id, folder)
 

@@ -78,6 +78,7 @@ class App(Sessions, Turns, Models, Preferences):
             )
         try:
             await app.engine.start()
+            await app.empty_bin()
         except BaseException:
             await app.close()
             raise

@@ -84,6 +84,15 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
                     f"`{name}` is `true` or `false`.", code="bad_argument", setting=name
                 )
 
+    def choice(self, name: str, options: tuple[str, ...]) -> str | None:
+        """One of some words of the query, `None` when it is not there."""
+        word = self.query.get(name)
+        if word is None or word in options:
+            return word
+        raise UserError(
+            f"`{name}` is one of {', '.join(options)}.", code="bad_argument", setting=name
+        )
+
 
 class Parameter(msgspec.Struct, frozen=True):
     """A query parameter, as the OpenAPI document tells it."""
@@ -92,6 +101,7 @@ class Parameter(msgspec.Struct, frozen=True):
     kind: str
     about: str
     required: bool = False
+    choices: tuple[str, ...] = ()
 
 
 class Operation(msgspec.Struct, frozen=True, kw_only=True):

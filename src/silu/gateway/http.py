@@ -41,6 +41,7 @@ async def _ready(app: App, call: Call) -> Response:
 async def _sessions(app: App, call: Call) -> api.SessionList:
     return await app.list_sessions(
         archived=call.flag("archived"),
+        trashed=call.flag("trashed"),
         limit=call.number("limit", 200, top=1000),
     )
 
@@ -171,7 +172,11 @@ OPERATIONS: tuple[Operation, ...] = (
         "The sessions, newest first.",
         _sessions,
         api.SessionList,
-        query=(Parameter("archived", "boolean", "The archived ones instead."), _LIMIT),
+        query=(
+            Parameter("archived", "boolean", "The archived ones instead."),
+            Parameter("trashed", "boolean", "Those in the bin instead."),
+            _LIMIT,
+        ),
     ),
     route(
         "POST",

@@ -77,10 +77,13 @@ def _path_parameter(name: str) -> dict[str, Any]:
 
 
 def _query_parameter(parameter: Parameter) -> dict[str, Any]:
+    schema: dict[str, Any] = {"type": parameter.kind}
+    if parameter.choices:
+        schema["enum"] = list(parameter.choices)
     return {
         "name": parameter.name,
         "in": "query",
         "description": parameter.about,
         "required": parameter.required,
-        "schema": {"type": parameter.kind},
+        "schema": schema,
     }

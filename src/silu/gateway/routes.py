@@ -1,10 +1,11 @@
 """Every route of `/api/v1`, in one table: routing, schema and the OpenAPI document follow it."""
 
-from silu.gateway import changes, http, mcp
+from silu.gateway import archive, changes, http, mcp
 from silu.gateway.dispatch import Operation
 
 ROUTES: tuple[Operation, ...] = (
     *http.OPERATIONS,
+    *archive.OPERATIONS,
     *changes.OPERATIONS,
     *mcp.OPERATIONS,
 )

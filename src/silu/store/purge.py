@@ -12,17 +12,20 @@ _refs = schema.blob_refs
 _due = schema.search_due
 
 
-def purge(tx: Tx, session_id: str, files: blobs.BlobFiles) -> None:
-    """Branches of it stay and keep the messages they share; its sub-agents' sessions go too."""
+def purge(tx: Tx, session_id: str, files: blobs.BlobFiles) -> list[str]:
+    """Branches of it stay and keep the messages they share; its sub-agents' sessions go too.
+    All that went are named."""
     if tx.execute(sa.select(_s.c.id).where(_s.c.id == session_id)).first() is None:
         raise log.unknown_session(session_id)
     if tx.is_sqlite:
         # Freed pages are overwritten, so that deleted words do not stay in the file.
         tx.conn.exec_driver_sql("PRAGMA secure_delete=ON")
         tx.after_commit.append(lambda: _forget_log(tx))
-    for one in [session_id, *_children(tx, session_id)]:
+    going = [session_id, *_children(tx, session_id)]
+    for one in going:
         _purge(tx, one, files)
     search.sweep(tx)
+    return going
 
 
 def _forget_log(tx: Tx) -> None:

@@ -5,7 +5,7 @@ an FTS5 table on SQLite, a `tsvector` on PostgreSQL.
 """
 
 import sqlite3
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 import sqlalchemy as sa
@@ -15,8 +15,7 @@ from sqlalchemy.dialects.postgresql import TSQUERY
 from silu.store import codec, misc, schema, words
 from silu.store.sql import Sql, Tx
 from silu.types.parts import Message, text_of, thinking_of
-
-Scope = Literal["answer", "thought"]
+from silu.types.search import SearchHit, SearchScope
 
 _rows = schema.search_rows
 _due = schema.search_due
@@ -40,24 +39,10 @@ _SECURE_SINCE = (3, 42, 0)
 _OPTIMISE_BELOW = 50_000
 
 
-class Hit(msgspec.Struct, kw_only=True):
-    """A message that was found: `snippet` is plain text, `marks` the places (start, end) in it
-    of what was looked for."""
-
-    session_id: str
-    title: str
-    message_id: str
-    role: str
-    scope: Scope
-    snippet: str
-    marks: list[tuple[int, int]]
-    created_at: int
-
-
 class Filter(msgspec.Struct, kw_only=True):
     """Times are milliseconds since 1970 UTC; `None` leaves a filter out."""
 
-    scope: Scope | None = None
+    scope: SearchScope | None = None
     session_id: str | None = None
     model: str | None = None
     since: int | None = None
@@ -140,12 +125,12 @@ def sweep(tx: Tx) -> None:
         tx.conn.exec_driver_sql("INSERT INTO search_text(search_text, rank) VALUES('merge', 1000)")
 
 
-def find(tx: Tx, query: str, wanted: Filter) -> list[Hit]:
+def find(tx: Tx, query: str, wanted: Filter) -> list[SearchHit]:
     """Newest first; a message that branches share is told once."""
     asked = words.terms(query)
     if not asked:
         return []
-    hits: list[Hit] = []
+    hits: list[SearchHit] = []
     seen: set[tuple[str, str]] = set()
     for row in tx.execute(_query(tx, asked, wanted)):
         if (row.message_id, row.scope) in seen:
@@ -237,12 +222,12 @@ def _conditions(wanted: Filter) -> list[sa.ColumnElement[bool]]:
     return found
 
 
-def _hit(row: sa.Row[Any], query: str) -> Hit:
+def _hit(row: sa.Row[Any], query: str) -> SearchHit:
     parts = codec.unpack_parts(row.parts, row.thinking_content)
     message = Message(role=row.role, parts=parts)
     text = text_of(message) if row.scope == "answer" else thinking_of(message)
     shown, marks = words.snippet(text, query)
-    return Hit(
+    return SearchHit(
         session_id=row.session_id,
         title=row.title,
         message_id=row.message_id,

@@ -21,6 +21,7 @@ import msgspec
 from silu.store import blobs as blob_table
 from silu.store import (
     carry,
+    importing,
     log,
     messages,
     misc,
@@ -33,7 +34,7 @@ from silu.store import (
 )
 from silu.store.api import NewSession, Session, SessionPage
 from silu.store.database import Database, Trouble
-from silu.store.search import Filter, Hit
+from silu.store.search import Filter
 from silu.store.sql import Tx
 from silu.store.writer import Readers, Writer
 from silu.types.api import CallView
@@ -44,6 +45,7 @@ from silu.types.frames import FactFrame, MessagePage, SessionItem, SnapshotData
 from silu.types.levels import LevelChoice
 from silu.types.parts import BlobRef, Message
 from silu.types.policy import Rule
+from silu.types.search import SearchHit
 from silu.types.todos import Todo
 
 T = TypeVar("T")
@@ -164,6 +166,10 @@ class Store:
         """`workspace_locked` after the first tool call."""
         await self.write(lambda tx: sessions.set_workspace(tx, session_id, str(workspace)))
 
+    async def renew(self, session_id: str) -> None:
+        """The next turn reads the system text and the tools anew."""
+        await self.write(lambda tx: sessions.renew(tx, session_id))
+
     async def rules(self) -> list[Rule]:
         """What a person allowed and denied for all sessions."""
         return await self.read(runs.rules)
@@ -179,10 +185,18 @@ class Store:
     async def restore(self, session_id: str) -> None:
         await self.write(lambda tx: sessions.trash(tx, session_id, away=False))
 
-    async def purge(self, session_id: str) -> None:
+    async def trashed(self, *, older_than: int) -> list[str]:
+        """Sessions that have been in the bin for more than so many milliseconds."""
+        return await self.read(lambda tx: sessions.trashed(tx, before=tx.now - older_than))
+
+    async def works_in(self, folder: str | Path) -> bool:
+        """Whether a session has this folder as its workspace."""
+        return await self.read(lambda tx: sessions.works_in(tx, str(folder)))
+
+    async def purge(self, session_id: str) -> list[str]:
         """Delete for good: its facts, its deltas, messages no branch shares, blobs nobody else
-        uses, the sessions of its sub-agents."""
-        await self.write(lambda tx: purge.purge(tx, session_id, self._files))
+        uses, the sessions of its sub-agents. Gives the ids of all sessions that went."""
+        return await self.write(lambda tx: purge.purge(tx, session_id, self._files))
 
     async def fork(
         self, session_id: str, message_id: str | None = None, *, client_id: str | None = None
@@ -253,7 +267,7 @@ class Store:
     async def calls(self, session_id: str, *, run_id: str | None = None) -> list[CallView]:
         return await self.read(lambda tx: misc.calls(tx, session_id, run_id))
 
-    async def search(self, query: str, wanted: Filter | None = None) -> list[Hit]:
+    async def search(self, query: str, wanted: Filter | None = None) -> list[SearchHit]:
         """Messages in which all words of the query occur, newest first."""
         await self._catch_up()
         return await self.read(lambda tx: search.find(tx, query, wanted or Filter()))
@@ -310,13 +324,13 @@ class Store:
 
     async def import_session(self, data: bytes, *, client_id: str | None = None) -> Session:
         """A new session from an exported document; `UserError` code `bad_import`."""
-        document = await asyncio.to_thread(carry.read_document, data)
+        document = await asyncio.to_thread(importing.read_document, data)
         for blob in document.blobs:
             await self._import_blob(blob)
 
         def work(tx: Tx) -> Session:
             made = misc.once(
-                tx, client_id, "create_session", None, lambda: carry.bring_in(tx, document)
+                tx, client_id, "create_session", None, lambda: importing.bring_in(tx, document)
             )
             return sessions.read(tx, made)
 

@@ -809,6 +809,24 @@ export interface RunStartFrame {
   data: RunStart
 }
 
+/** A message that was found: `snippet` is plain text, `marks` the places (start, end), in code points of it, of what was looked for. */
+export interface SearchHit {
+  session_id: string
+  title: string
+  message_id: string
+  role: string
+  scope: "answer" | "thought"
+  snippet: string
+  marks: Array<[number, number]>
+  created_at: number
+}
+
+/** Newest first. `more`: there are further hits beyond the limit. */
+export interface SearchResult {
+  hits: Array<SearchHit>
+  more: boolean
+}
+
 /** One part of a message as a client sees it, in order. Fields not of its type are null. */
 export interface Segment {
   type: string
