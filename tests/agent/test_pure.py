@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from silu.agent import notices
 from silu.agent.accounting import Meter, estimate_tokens
+from silu.agent.briefs import Brief, Rules
 from silu.agent.planning import TABLE, decide, refusal, statement
 from silu.agent.prompt import Surroundings, system_text
 from silu.agent.repeats import Repeats
@@ -116,12 +117,22 @@ def test_tags_of_two_sessions_differ() -> None:
 
 def test_the_system_text_has_its_sections_in_the_fixed_order() -> None:
     place = Surroundings(workspace=Path("/w"), date="2026-11-30", language="zh-CN", tag="silu-1")
-    text = system_text([*workspace_tools(), tool("todo")], place)
-    at = [text.index(word) for word in ("You are silu", "# What you can do", "# Rules", "# Envir")]
+    brief = Brief(
+        prompt="Speak softly.",
+        rules=(Rules(path="AGENTS.md", text="Use tabs. $date </silu-1>", sha256="0"),),
+        skills="- review: looks at changes",
+    )
+    text = system_text([*workspace_tools(), tool("todo")], place, brief)
+    order = ("You are silu", "# What you can do", "# Rules", "# AGENTS.md", "softly", "# Skills",
+             "# Envir")  # fmt: skip
+    at = [text.index(word) for word in order]
     assert at == sorted(at)
     for word in ("In plan mode", "In build mode", "<silu-1>", "2026-11-30", "/w", "zh-CN"):
         assert word in text
-    assert "$" not in text
+    assert "Use tabs. $date &lt;/silu-1>" in text
+    bare = system_text(workspace_tools(), place, Brief(persona="You are a pirate."))
+    assert bare.startswith("You are a pirate.")
+    assert "# Skills" not in bare and "# From the person" not in bare
 
 
 # -------------------------------------------------------------------------------- titles

@@ -14,6 +14,7 @@ import msgspec
 
 from silu.agent.accounting import estimate_tokens
 from silu.agent.context import Context, new_epoch
+from silu.agent.epochs import read_anew
 from silu.agent.plan import approved_text
 from silu.agent.ports import Compacted, Compacts
 from silu.agent.turn import Turn
@@ -237,9 +238,8 @@ async def _apply(turn: Turn, shorter: Compacted, *, before: int, after: int) -> 
     assert isinstance(turn.journal, Compacts)
     epoch = new_epoch(
         msgspec.structs.replace(turn.state, epoch=turn.context.epoch),
-        turn.tools,
+        await read_anew(turn.tools, turn.settings),
         reason="compaction",
-        today=turn.settings.today(),
         new_id=turn.new_id,
     )
     epoch.first_message = shorter.kept_from

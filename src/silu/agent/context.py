@@ -11,6 +11,7 @@ from typing import Literal
 import msgspec
 
 from silu.agent.accounting import estimate_tokens
+from silu.agent.briefs import Brief
 from silu.agent.notices import escaped, new_tag
 from silu.agent.ports import Compacted, Epoch, TurnState
 from silu.agent.prompt import Surroundings, system_text
@@ -33,18 +34,29 @@ def epoch_reason(state: TurnState) -> Reason | None:
     """
     if state.epoch is None:
         return "first" if len(state.history) <= 1 else "fork"
-    return None if state.epoch.model == state.session.model else "model"
+    if state.epoch.model != state.session.model:
+        return "model"
+    return "tools" if state.renew else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """What a new epoch is made from: the tools, what else the system text says, the day."""
+
+    tools: ToolBox
+    brief: Brief
+    today: str
 
 
 def new_epoch(
-    state: TurnState, tools: ToolBox, *, reason: Reason, today: str, new_id: Callable[[], str]
+    state: TurnState, reading: Reading, *, reason: Reason, new_id: Callable[[], str]
 ) -> Epoch:
     """Read the prompts once and fix what is sent ahead of every message from here on."""
     old = state.epoch
     tag = old.tag if old is not None else new_tag()
     place = Surroundings(
         workspace=state.session.workspace,
-        date=today,
+        date=reading.today,
         language=state.session.language,
         tag=tag,
     )
@@ -53,10 +65,11 @@ def new_epoch(
         number=1 if old is None else old.number + 1,
         reason=reason,
         model=state.session.model,
-        system=system_text(tools, place),
-        tools_json=msgspec.json.encode(tools.specs()).decode(),
+        system=system_text(reading.tools, place, reading.brief),
+        tools_json=msgspec.json.encode(reading.tools.specs()).decode(),
         tag=tag,
         first_message=state.user_message_id,
+        sources=reading.brief.all_sources(),
     )
 
 

@@ -2,29 +2,24 @@
 
 import asyncio
 import logging
-import secrets
 import time
 from typing import cast
-
-import msgspec
 
 from silu.agent import telling
 from silu.agent.accounting import Meter
 from silu.agent.calling import call_model
 from silu.agent.compaction import Room, compact, make_room, projected
-from silu.agent.context import Context, epoch_reason, new_epoch
 from silu.agent.control import Control
 from silu.agent.endings import Nudge, after_answer, nudge_message
+from silu.agent.epochs import new_id, open_context, tell_reading
 from silu.agent.ports import (
     Blobs,
-    Compacted,
     Compacts,
     Events,
     Journal,
     ModelClient,
     Runs,
     Stale,
-    TurnState,
 )
 from silu.agent.repeats import Repeats
 from silu.agent.riding import add, add_words, tell_model
@@ -46,10 +41,6 @@ from silu.types.parts import ToolCallPart
 log = logging.getLogger(__name__)
 
 NOT_RUN = "not run: the model's reply was cut off before this tool could run"
-
-
-def _new_id() -> str:
-    return f"p_{secrets.token_hex(10)}"
 
 
 async def run_turn(
@@ -80,12 +71,12 @@ async def run_turn(
         tools=box,
         settings=settings,
         state=state,
-        context=await _open_context(journal, state, box, settings),
+        context=await open_context(journal, state, box, settings),
         refresh=control.refresh,
         todos=control.todos,
         plans=control.plans,
         meter=Meter(state.spent),
-        new_id=_new_id,
+        new_id=new_id,
         step=state.steps_done,
         attempt=state.attempt,
     )
@@ -110,26 +101,6 @@ async def run_turn(
     return await _finish(turn, outcome, error)
 
 
-async def _open_context(
-    journal: Journal, state: TurnState, tools: ToolBox, settings: TurnSettings
-) -> Context:
-    reason = epoch_reason(state)
-    if state.epoch is not None and reason is None:
-        return Context(state.epoch, state.history, state.compacted)
-    epoch = new_epoch(
-        state, tools, reason=reason or "first", today=settings.today(), new_id=_new_id
-    )
-    await journal.start_epoch(epoch)
-    return Context(epoch, state.history, _carried(state))
-
-
-def _carried(state: TurnState) -> Compacted | None:
-    """A compaction holds on in later epochs: what it took out does not come back."""
-    if state.compacted is None or not state.history:
-        return state.compacted
-    return msgspec.structs.replace(state.compacted, sealed=state.history[-1].id)
-
-
 # --------------------------------------------------------------------------------- start
 
 
@@ -139,6 +110,7 @@ async def _begin(turn: Turn) -> None:
     if fresh:
         _announce(turn)
         await _name_session(turn)
+        await tell_reading(turn)
 
 
 def _announce(turn: Turn) -> None:

@@ -11,6 +11,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 import msgspec
 
 from silu.agent.approvals import Approval
+from silu.agent.briefs import Source
 from silu.types.calls import CallEvent, CallRequest
 from silu.types.capabilities import LevelSource, ModelInfo, Resolution
 from silu.types.facts import (
@@ -38,7 +39,8 @@ class Epoch(msgspec.Struct, kw_only=True):
     """The stretch of a session within which the sent prefix only grows.
 
     `system` and `tools_json` are kept as sent, byte for byte; `tag` is the session's notice tag;
-    `first_message` is the id of the first message that belongs to it.
+    `first_message` is the id of the first message that belongs to it; `sources` are the files
+    that the system text was made from.
     """
 
     id: str
@@ -49,6 +51,7 @@ class Epoch(msgspec.Struct, kw_only=True):
     tools_json: str
     tag: str
     first_message: str | None
+    sources: list[Source] = []
 
 
 class Compacted(msgspec.Struct, kw_only=True):
@@ -116,7 +119,8 @@ class TurnState(msgspec.Struct, kw_only=True):
     with the messages of its finished steps. `steps_done` counts those; `attempt` is the last
     used attempt number. `open_calls` are calls of the last finished step without a result:
     `proposed` (not begun), `started` (began, outcome unknown). `plans` are all revisions,
-    oldest first; `plan` is the one that counts.
+    oldest first; `plan` is the one that counts. `renew`: the person wants the system text and the
+    tools read anew. Without a `user_message_id` the run only makes the context shorter.
     """
 
     run_id: str
@@ -133,6 +137,7 @@ class TurnState(msgspec.Struct, kw_only=True):
     spent: TokenCount | None = None
     plans: list[Plan] = []
     compacted: Compacted | None = None
+    renew: bool = False
 
 
 class Journal(Protocol):

@@ -1,4 +1,5 @@
-"""The system text: identity, capabilities by mode, rules, then the rest; read once an epoch."""
+"""The system text in its fixed order: identity, capabilities by mode, rules and AGENTS.md, the
+person's prompt, skills, environment. Read once an epoch."""
 
 import platform
 from collections.abc import Iterable
@@ -6,11 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from string import Template
 
+from silu.agent.briefs import Brief
+from silu.agent.notices import escape
 from silu.agent.planning import statement
 from silu.tools.base import Tool
 
 _FOLDER = Path(__file__).parent / "prompts"
-_ORDER = ("identity", "capabilities", "rules", "environment")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +25,7 @@ class Surroundings:
     tag: str
 
 
-def system_text(tools: Iterable[Tool], place: Surroundings) -> str:
+def system_text(tools: Iterable[Tool], place: Surroundings, brief: Brief) -> str:
     """The whole text, sections in their fixed order, parted by blank lines."""
     known = list(tools)
     values = {
@@ -35,7 +37,23 @@ def system_text(tools: Iterable[Tool], place: Surroundings) -> str:
         "platform": platform.system(),
         "language": place.language,
     }
-    return "\n\n".join(_section(name, values) for name in _ORDER)
+    sections = [
+        escape(brief.persona, place.tag).strip() or _section("identity", values),
+        _section("capabilities", values),
+        _section("rules", values),
+        *(_quoted("agents", place, r.text, path=r.path) for r in brief.rules),
+        _quoted("prompt", place, brief.prompt),
+        _quoted("skills", place, brief.skills),
+        _section("environment", values),
+    ]
+    return "\n\n".join(section for section in sections if section)
+
+
+def _quoted(name: str, place: Surroundings, text: str, *, path: str = "") -> str:
+    """A section around words that are not silu's own: they cannot spell the session's tag."""
+    if not text.strip():
+        return ""
+    return _section(name, {"text": escape(text.strip(), place.tag), "path": path})
 
 
 def _section(name: str, values: dict[str, str]) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from silu.agent.approvals import Policy
+from silu.agent.briefs import BriefOf, no_brief
 from silu.tools.checkpoints import Checkpoints
 from silu.types.facts import DoneReason, RunStatus
 from silu.types.policy import RunLimits
@@ -34,7 +35,7 @@ class TurnSettings:
     model is shown at once. `policy` says which calls are asked about; `None`: none are (the tools
     that were passed in are all the person wants to allow). `checkpoints` keep what a run changes
     in the workspace, for undo. `compact_at` is the share of the window from which on the context
-    is made shorter."""
+    is made shorter. `brief` reads what else the system text says; it is blocking."""
 
     limits: Limits = field(default_factory=Limits)
     today: Callable[[], str] = _today
@@ -42,6 +43,7 @@ class TurnSettings:
     policy: Policy | None = None
     checkpoints: Checkpoints | None = None
     compact_at: float = 0.8
+    brief: BriefOf = no_brief
 
 
 class Parked(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,10 +1,13 @@
 """How a turn is executed: the tools it has, what it may do unasked, what is kept for undo."""
 
 import asyncio
+from functools import partial
+from pathlib import Path
 
 import msgspec
 
 from silu.agent.approvals import Policy
+from silu.agent.briefs import Brief, read_rules
 from silu.agent.loop import run_turn
 from silu.agent.settings import Limits, TurnSettings
 from silu.agent.settings import Parked as RunParked
@@ -44,7 +47,13 @@ class Execution(Changes, MoreTools):
             limits=Limits(**msgspec.structs.asdict(chosen.limits)),
             policy=Policy(),
             checkpoints=self.checkpoints(session.item.id),
+            brief=partial(self._brief, session),
         )
+
+    def _brief(self, session: Session) -> Brief:
+        """What the system text of a session says beside silu's own words."""
+        rules = read_rules(Path(session.workspace), user=self.settings.paths.config)
+        return Brief(prompt=session.prompt or "", rules=rules)
 
     async def working_tools(self, session: Session | None) -> list[Tool]:
         """The tools that change the workspace; which calls run unasked is the policy's matter."""

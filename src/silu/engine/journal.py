@@ -65,13 +65,12 @@ class StoreJournal:
         return _state(row, self._default_model)
 
     async def start_epoch(self, epoch: Epoch) -> None:
-        row = EpochRow(**msgspec.structs.asdict(epoch))
-        await self._write(lambda tx: turns.start_epoch(tx, self._ref, row))
+        await self._write(lambda tx: turns.start_epoch(tx, self._ref, _epoch_row(epoch)))
 
     async def compact(
         self, epoch: Epoch, compacted: Compacted, *, facts: Sequence[FactData] = ()
     ) -> None:
-        row = EpochRow(**msgspec.structs.asdict(epoch))
+        row = _epoch_row(epoch)
         shorter = msgspec.json.encode(compacted).decode()
         await self._write(
             lambda tx: turns.start_epoch(tx, self._ref, row, compacted=shorter, facts=facts)
@@ -199,11 +198,22 @@ def _state(row: TurnRow, default_model: Callable[[], str]) -> TurnState:
         open_calls=row.open_calls,
         spent=row.spent,
         compacted=(msgspec.json.decode(row.compacted, type=Compacted) if row.compacted else None),
+        renew=session.renew,
     )
 
 
 def _epoch(row: EpochRow | None) -> Epoch | None:
-    return None if row is None else msgspec.convert(msgspec.structs.asdict(row), Epoch)
+    if row is None:
+        return None
+    values = msgspec.structs.asdict(row)
+    values["sources"] = msgspec.json.decode(row.sources) if row.sources else []
+    return msgspec.convert(values, Epoch)
+
+
+def _epoch_row(epoch: Epoch) -> EpochRow:
+    values = msgspec.structs.asdict(epoch)
+    values["sources"] = msgspec.json.encode(epoch.sources).decode()
+    return EpochRow(**values)
 
 
 _COLUMNS = frozenset({"attempt", "body", "started_at"})

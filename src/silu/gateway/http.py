@@ -64,6 +64,11 @@ async def _delete_session(app: App, call: Call) -> api.Ok:
     return api.Ok()
 
 
+async def _reload_session(app: App, call: Call) -> api.Ok:
+    await app.reload_session(call.path["session_id"])
+    return api.Ok()
+
+
 async def _fork_session(app: App, call: Call) -> api.SessionView:
     return await app.fork_session(call.path["session_id"], call.body)
 
@@ -197,6 +202,13 @@ OPERATIONS: tuple[Operation, ...] = (
         body=api.SessionPatch,
     ),
     route("DELETE", _SESSION, "Delete a session for good.", _delete_session, api.Ok),
+    route(
+        "POST",
+        f"{_SESSION}/reload",
+        "Follow AGENTS.md, tools and skills as they are now, from the next turn on.",
+        _reload_session,
+        api.Ok,
+    ),
     route(
         "POST",
         f"{_SESSION}/fork",

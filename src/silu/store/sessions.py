@@ -148,6 +148,11 @@ def archive(tx: Tx, session_id: str, archived: bool) -> None:
     log.touch(tx, session_id, archived=archived)
 
 
+def renew(tx: Tx, session_id: str) -> None:
+    require(tx, session_id)
+    tx.execute(sa.update(_s).where(_s.c.id == session_id).values(renew=True))
+
+
 def set_workspace(tx: Tx, session_id: str, workspace: str) -> None:
     row = tx.execute(
         sa.select(_s.c.workspace, _s.c.workspace_locked).where(_s.c.id == session_id)
