@@ -96,6 +96,20 @@ async def test_a_long_result_of_an_mcp_server_is_kept_whole_and_can_be_read_on(
     assert f"result:{result.call_id}" in result.shown
 
 
+async def test_pictures_of_a_result_are_kept_for_the_person(tmp_path: Path) -> None:
+    async with house(tmp_path, answer(Call("garden__picture", {})), answer("Seen.")) as (app, _):
+        await app.add_mcp_server(GARDEN)
+        session = await say(app, "Show it.")
+        (result,) = await results(app, session)
+        ref, data = await app.blob(result.pictures[0].sha256)
+        page = await app.messages(session)
+    assert result.shown == "[a picture, image/png: the person sees it, you do not]"
+    assert ref.media_type == "image/png"
+    assert data.startswith(b"\x89PNG")
+    told = [segment.pictures for message in page.messages for segment in message.segments]
+    assert [ref.sha256] in told
+
+
 async def test_a_hook_refuses_a_call_and_the_model_is_told_why(tmp_path: Path) -> None:
     code = "import sys; sys.stderr.write('not today'); sys.exit(2)"
     hook = {"event": "before", "tools": "write_*", "command": [sys.executable, "-c", code]}

@@ -171,16 +171,24 @@ async def _checkpoint(turn: Turn, work: Round, tool: Tool, args: Args) -> None:
 
 
 async def _shown(turn: Turn, call: ToolCallPart, output: ToolOutput) -> ToolResultPart:
+    pictures = [
+        f"[a picture, {picture.media_type}: the person sees it, you do not]"
+        for picture in output.pictures
+    ]
+    text = "\n".join([output.text, *pictures] if output.text else pictures)
     shown = (
-        Shown(text=output.text or EMPTY, truncated=False)
+        Shown(text=text or EMPTY, truncated=False)
         if output.whole
-        else show(output.text, call_id=call.call_id, limit=turn.settings.result_chars)
+        else show(text, call_id=call.call_id, limit=turn.settings.result_chars)
     )
     result = _result(turn, call, status="ok" if output.ok else "error", text=shown.text)
     if shown.truncated:
         result.full = await turn.blobs.put(
-            output.text.encode(), media_type=output.media_type, name=f"{call.name}.txt"
+            text.encode(), media_type=output.media_type, name=f"{call.name}.txt"
         )
+    for picture in output.pictures:
+        ref = await turn.blobs.put(picture.data, media_type=picture.media_type, name=call.name)
+        result.pictures.append(ref)
     return result
 
 
@@ -207,6 +215,7 @@ def _fact(message_id: str, result: ToolResultPart) -> facts.FactData:
         result_ref=result.full.sha256 if result.full else None,
         truncated=result.full is not None or len(result.shown) > CARD_CHARS,
         duration_ms=result.duration_ms,
+        pictures=[picture.sha256 for picture in result.pictures],
     )
 
 

@@ -124,16 +124,15 @@ def blobs_of(parts: list[Part]) -> set[str]:
     """The sha256 of every blob a message refers to."""
     refs: set[str] = set()
     for part in parts:
-        ref: BlobRef | None = None
+        found: list[BlobRef | None]
         match part:
             case ToolResultPart():
-                ref = part.full
+                found = [part.full, *part.pictures]
             case ImagePart() | FilePart():
-                ref = part.blob
+                found = [part.blob]
             case _:
                 continue
-        if ref is not None:
-            refs.add(ref.sha256)
+        refs.update(ref.sha256 for ref in found if ref is not None)
     return refs
 
 

@@ -92,6 +92,7 @@ def _answer(calls: dict[str, Segment], parts: list[Part]) -> None:
         segment.summary = part.shown[:_SUMMARY_CHARS]
         segment.truncated = len(part.shown) > _SUMMARY_CHARS or part.full is not None
         segment.result_ref = part.full.sha256 if part.full else None
+        segment.pictures = [picture.sha256 for picture in part.pictures]
         segment.duration_ms = part.duration_ms
 
 

@@ -40,10 +40,10 @@ class ToolContext:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolPicture:
-    """A picture that a tool gives back; `data` is base64."""
+    """A picture that a tool gives back."""
 
     media_type: str
-    data: str
+    data: bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +51,7 @@ class ToolOutput:
     """What a tool gives back. `text` is the whole result; showing it cut is the caller's work.
 
     `whole` marks a text that must reach the model uncut (it limits itself). `pictures` are kept
-    as blobs.
+    as blobs, for the person to see.
     """
 
     text: str

@@ -176,7 +176,8 @@ class ToolCallDone(msgspec.Struct, kw_only=True):
 
 
 class ToolResult(msgspec.Struct, kw_only=True):
-    """`summary` is what the model was shown, cut for the card; `result_ref` a blob's sha256."""
+    """`summary` is what the model was shown, cut for the card; `result_ref` a blob's sha256, as
+    `pictures` are."""
 
     call_id: str
     message_id: str
@@ -186,6 +187,7 @@ class ToolResult(msgspec.Struct, kw_only=True):
     result_ref: str | None
     truncated: bool
     duration_ms: int | None
+    pictures: list[str] = []
 
 
 class SkillStart(msgspec.Struct, kw_only=True):

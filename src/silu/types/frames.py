@@ -298,6 +298,7 @@ class Segment(msgspec.Struct, kw_only=True):
     status: str | None = None
     summary: str | None = None
     result_ref: str | None = None
+    pictures: list[str] = []
     truncated: bool = False
     data: Any = None
 

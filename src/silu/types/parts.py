@@ -57,7 +57,8 @@ class ToolCallPart(msgspec.Struct, tag_field="type", tag="tool_call", kw_only=Tr
 
 
 class ToolResultPart(msgspec.Struct, tag_field="type", tag="tool_result", kw_only=True):
-    """What a tool gave back: `shown` is what the model sees, `full` the whole of it."""
+    """What a tool gave back: `shown` is what the model sees, `full` the whole of it, `pictures`
+    are for the person."""
 
     call_id: str
     status: ResultStatus
@@ -65,6 +66,7 @@ class ToolResultPart(msgspec.Struct, tag_field="type", tag="tool_result", kw_onl
     name: str | None = None
     id: str = ""
     full: BlobRef | None = None
+    pictures: list[BlobRef] = []
     duration_ms: int | None = None
 
 

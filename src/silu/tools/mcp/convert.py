@@ -1,5 +1,6 @@
 """From what a server tells to what silu uses: names, effects, schemas, results. No I/O."""
 
+import base64
 import hashlib
 import re
 from collections.abc import Iterable
@@ -8,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from silu.tools.base import ToolPicture
 from silu.types.facts import Effect
 
 MAX_TOOLS = 128
@@ -22,6 +24,8 @@ MAX_RESULT = 2_000_000
 
 MAX_NAME = 64
 """Characters of a tool's name: the least that vendors allow."""
+
+_PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 
 SEPARATOR = "__"
 
@@ -116,30 +120,22 @@ def _idempotent(annotations: Any) -> bool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RemoteImage:
-    """A picture of a result; `data` is base64."""
-
-    media_type: str
-    data: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RemoteResult:
     text: str
     ok: bool
-    images: tuple[RemoteImage, ...] = ()
+    pictures: tuple[ToolPicture, ...] = ()
 
 
 def result(told: Any) -> RemoteResult:
     """Read a call's result (the SDK's `CallToolResult`)."""
     pieces: list[str] = []
-    images: list[RemoteImage] = []
+    pictures: list[ToolPicture] = []
     for block in told.content:
         match block.type:
             case "text":
                 pieces.append(block.text)
-            case "image":
-                images.append(RemoteImage(media_type=block.mime_type, data=block.data))
+            case "image" if (picture := _picture(block)) is not None:
+                pictures.append(picture)
             case "resource":
                 pieces.append(_resource(block.resource))
             case "resource_link":
@@ -151,7 +147,18 @@ def result(told: Any) -> RemoteResult:
     text = "\n\n".join(pieces)
     if len(text) > MAX_RESULT:
         text = f"{text[:MAX_RESULT]}\n[the server sent {len(text)} characters; the rest is lost]"
-    return RemoteResult(text=text, ok=not told.is_error, images=tuple(images))
+    return RemoteResult(text=text, ok=not told.is_error, pictures=tuple(pictures))
+
+
+def _picture(block: Any) -> ToolPicture | None:
+    """A picture that browsers can show; nothing else is kept under a type a stranger chose."""
+    if block.mime_type not in _PICTURES:
+        return None
+    try:
+        data = base64.b64decode(block.data, validate=True)
+    except ValueError:
+        return None
+    return ToolPicture(media_type=block.mime_type, data=data)
 
 
 def _resource(resource: Any) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from silu.tools.base import Args, Tool, ToolContext, ToolOutput, ToolPicture
+from silu.tools.base import Args, Tool, ToolContext, ToolOutput
 from silu.tools.mcp.connection import Connection, GoneError
 from silu.tools.mcp.convert import Listing, RemoteTool, listing
 from silu.types.calls import ToolSpec
@@ -137,10 +137,7 @@ class McpPool:
                     f"the MCP server {name} failed during this call: {self._mask(str(error))}; "
                     "whether it did anything is unknown"
                 ) from error
-            pictures = tuple(
-                ToolPicture(media_type=image.media_type, data=image.data) for image in told.images
-            )
-            return ToolOutput(text=told.text, ok=told.ok, pictures=pictures)
+            return ToolOutput(text=told.text, ok=told.ok, pictures=told.pictures)
         raise AssertionError("the second round returns or raises")
 
     # ------------------------------------------------------------------------ for people
