@@ -46,6 +46,7 @@ function typeOf(node) {
     case 'null':
       return 'null'
     case 'array':
+      if (node.prefixItems) return `[${node.prefixItems.map(typeOf).join(', ')}]`
       return node.items ? `Array<${typeOf(node.items)}>` : 'unknown[]'
     case 'object':
       return objectType(node)

@@ -1,7 +1,9 @@
 import chat from './parts/chat.en'
+import work from './parts/work.en'
 
 export default {
   ...chat,
+  ...work,
   app: {
     tagline: 'See, steer and keep the thinking',
     skip: 'Skip to the message field',

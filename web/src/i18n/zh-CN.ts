@@ -1,9 +1,11 @@
 import chat from './parts/chat.zh-CN'
+import work from './parts/work.zh-CN'
 
 import type { Texts } from '.'
 
 const texts: Texts = {
   ...chat,
+  ...work,
   app: {
     tagline: '看得见、可掌控、能留存的思考',
     skip: '跳到输入框',

@@ -9,6 +9,7 @@ import type {
   ErrorInfo,
   MessagePage,
   ModelList,
+  SearchResult,
   SessionCreate,
   SessionFork,
   SessionList,
@@ -84,17 +85,31 @@ async function putBlob(file: Blob, name: string): Promise<BlobRef> {
   return (await response.json()) as BlobRef
 }
 
+/** How a conversation is saved: whole, or to be read with more or fewer of its thoughts. */
+export type ExportForm = 'json' | 'answers' | 'summaries' | 'thoughts'
+const EXPORTS: Record<ExportForm, string> = {
+  json: 'format=json',
+  answers: 'format=markdown',
+  summaries: 'format=markdown&thoughts=summary',
+  thoughts: 'format=markdown&thoughts=full',
+}
+export const exportUrl = (id: string, form: ExportForm) =>
+  `/api/v1/sessions/${at(id)}/export?${EXPORTS[form]}`
+
 export const api = {
   putBlob,
   login: (token: string) => call<undefined>('POST', '/auth', { token }),
   whoami: () => call<undefined>('GET', '/auth'),
-  sessions: () => call<SessionList>('GET', '/sessions'),
+  sessions: (archived = false) =>
+    call<SessionList>('GET', `/sessions${archived ? '?archived=true' : ''}`),
   session: (id: string) => call<SessionView>('GET', `/sessions/${at(id)}`),
   createSession: (body: SessionCreate) => call<SessionView>('POST', '/sessions', body),
   patchSession: (id: string, body: SessionPatch) =>
     call<SessionView>('PATCH', `/sessions/${at(id)}`, body),
   forkSession: (id: string, body: SessionFork) =>
     call<SessionView>('POST', `/sessions/${at(id)}/fork`, body),
+  trashSession: (id: string) => call<unknown>('POST', `/sessions/${at(id)}/trash`),
+  restoreSession: (id: string) => call<SessionView>('POST', `/sessions/${at(id)}/restore`),
   deleteSession: (id: string) => call<unknown>('DELETE', `/sessions/${at(id)}`),
   messages: (id: string, before?: string) =>
     call<MessagePage>(
@@ -102,6 +117,11 @@ export const api = {
       `/sessions/${at(id)}/messages${before ? `?before=${at(before)}` : ''}`,
     ),
   calls: (id: string) => call<CallList>('GET', `/sessions/${at(id)}/calls`),
+  search: (words: string, sessionId?: string) =>
+    call<SearchResult>(
+      'GET',
+      `/search?q=${at(words)}${sessionId === undefined ? '' : `&session_id=${at(sessionId)}`}`,
+    ),
   models: (refresh = false) => call<ModelList>('GET', `/models${refresh ? '?refresh=true' : ''}`),
   settings: () => call<SettingsView>('GET', '/settings'),
   patchSettings: (body: SettingsPatch) => call<SettingsView>('PATCH', '/settings', body),

@@ -25,6 +25,10 @@ export const usePrefs = defineStore('prefs', () => {
   /** Open or folded as the person chose, by block id; outlives a reload. */
   const thinkingChoices = useStorage<Record<string, boolean>>('silu.thinking-choices', {})
 
+  /** Conversations kept at the top of the list, and families whose branches are shown. */
+  const pins = useStorage<string[]>('silu.pins', [])
+  const unfolded = useStorage<string[]>('silu.unfolded', [])
+
   const systemDark = useMediaQuery('(prefers-color-scheme: dark)')
   const dark = computed(() =>
     theme.value === 'system' ? systemDark.value : theme.value === 'dark',
@@ -42,6 +46,14 @@ export const usePrefs = defineStore('prefs', () => {
     thinkingChoices.value = Object.fromEntries(entries.slice(-KEPT_CHOICES))
   }
 
+  const without = (ids: readonly string[], id: string) => ids.filter((kept) => kept !== id)
+  function pin(id: string, on: boolean): void {
+    pins.value = on ? [id, ...without(pins.value, id)] : without(pins.value, id)
+  }
+  function unfold(id: string, on: boolean): void {
+    unfolded.value = on ? [id, ...without(unfolded.value, id)].slice(0, KEPT_CHOICES) : without(unfolded.value, id)
+  }
+
   return {
     theme,
     locale,
@@ -51,5 +63,9 @@ export const usePrefs = defineStore('prefs', () => {
     thinkingChoices,
     dark,
     chooseThinking,
+    pins,
+    unfolded,
+    pin,
+    unfold,
   }
 })

@@ -15,13 +15,13 @@ export const useSessions = defineStore('sessions', () => {
   const n = ref(0)
   const loaded = ref(false)
   const error = ref<ErrorInfo | null>(null)
-  /** Deleted on the page and not yet on the server: the way back is still open. */
-  const leaving = ref<{ id: string; title: string } | null>(null)
+  /** In the bin since a moment: the way back is still open. */
+  const leaving = ref<SessionItem | null>(null)
   let leaveTimer: ReturnType<typeof setTimeout> | undefined
 
   const list = computed(() =>
     [...byId.value.values()]
-      .filter((item) => !item.archived && item.id !== leaving.value?.id)
+      .filter((item) => !item.archived)
       .sort((a, b) => b.updated_at - a.updated_at),
   )
 
@@ -54,6 +54,19 @@ export const useSessions = defineStore('sessions', () => {
     byId.value.set(item.id, item)
   }
 
+  /** Archived conversations, read when somebody looks at them. */
+  const shelf = ref<SessionItem[]>([])
+  async function loadArchive(): Promise<void> {
+    shelf.value = (await api.sessions(true)).sessions
+  }
+
+  async function archive(id: string, away: boolean): Promise<void> {
+    const view = await api.patchSession(id, { archived: away })
+    put(view)
+    shelf.value = shelf.value.filter((item) => item.id !== id)
+    if (away) shelf.value.unshift(view)
+  }
+
   async function rename(id: string, title: string): Promise<void> {
     const item = byId.value.get(id)
     const before = item?.title
@@ -66,31 +79,43 @@ export const useSessions = defineStore('sessions', () => {
     }
   }
 
-  /** Hides it at once; the server hears of it when the time for undoing is over. */
-  function remove(id: string): void {
+  /** Into the bin at once; deleted for good when the time for undoing is over. A page that is
+   * closed before leaves it in the bin, which the server empties. */
+  async function remove(id: string): Promise<void> {
     void settle()
-    leaving.value = { id, title: byId.value.get(id)?.title ?? '' }
+    const item = byId.value.get(id) ?? shelf.value.find((kept) => kept.id === id)
+    if (item === undefined) return
+    byId.value.delete(id)
+    shelf.value = shelf.value.filter((kept) => kept.id !== id)
+    leaving.value = item
+    try {
+      await api.trashSession(id)
+    } catch (failure) {
+      leaving.value = null
+      back(item)
+      throw failure
+    }
     leaveTimer = setTimeout(() => void settle(), UNDO_MS)
   }
 
-  function undoRemove(): void {
+  function back(item: SessionItem): void {
+    if (item.archived) shelf.value.unshift(item)
+    else put(item)
+  }
+
+  async function undoRemove(): Promise<void> {
     clearTimeout(leaveTimer)
+    const item = leaving.value
+    if (!item) return
     leaving.value = null
+    back(await api.restoreSession(item.id))
   }
 
   async function settle(): Promise<void> {
     clearTimeout(leaveTimer)
     const item = leaving.value
-    if (!item) return
-    const kept = byId.value.get(item.id)
-    byId.value.delete(item.id)
     leaving.value = null
-    try {
-      await api.deleteSession(item.id)
-    } catch (failure) {
-      if (kept) byId.value.set(item.id, kept)
-      throw failure
-    }
+    if (item) await api.deleteSession(item.id)
   }
 
   return {
@@ -98,11 +123,13 @@ export const useSessions = defineStore('sessions', () => {
     list,
     loaded,
     error,
-    leaving,
     load,
     subscribe,
     take,
     put,
+    shelf,
+    loadArchive,
+    archive,
     rename,
     remove,
     undoRemove,

@@ -16,6 +16,8 @@ export const useUi = defineStore('ui', () => {
   const inspector = ref(false)
   const drawer = ref(false)
   const status = ref('')
+  /** A message somebody wants to be brought to, once its conversation is there. */
+  const goal = ref<{ sessionId: string; messageId: string } | null>(null)
   const toasts = ref<Toast[]>([])
   let nextToast = 1
 
@@ -38,5 +40,5 @@ export const useUi = defineStore('ui', () => {
     toasts.value = toasts.value.filter((item) => item.id !== id)
   }
 
-  return { settings, inspector, drawer, status, toasts, openSettings, toast, dismiss }
+  return { settings, inspector, drawer, status, goal, toasts, openSettings, toast, dismiss }
 })
