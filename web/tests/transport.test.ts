@@ -129,7 +129,8 @@ describe('facts', () => {
     const call = { message_id: 'm1', block_id: 'b2', attempt: 1, call_id: 'c', name: 'read_file' }
     applyFact(model, fact('tool_call_start', 2, { ...call, effect: ['read'] }))
     const result = { status: 'ok' as const, summary: 's', result_ref: null, truncated: false }
-    const said = { call_id: 'c', message_id: 'm2', name: 'read_file', duration_ms: 3, ...result }
+    const rest = { name: 'read_file', duration_ms: 3, pictures: [] }
+    const said = { call_id: 'c', message_id: 'm2', ...rest, ...result }
     applyFact(model, fact('tool_result', 3, said))
     applyFact(model, fact('thinking_start', 4, { ...start, message_id: 'm3', block_id: 'b3' }))
     expect(blocks(model).map((block) => block.id)).toEqual(['b1', 'b2', 'b3'])

@@ -843,6 +843,7 @@ export interface Segment {
   status: string | null
   summary: string | null
   result_ref: string | null
+  pictures: Array<string>
   truncated: boolean
   data: unknown
 }
@@ -1320,7 +1321,7 @@ export interface ToolList {
   problems: Array<string>
 }
 
-/** `summary` is what the model was shown, cut for the card; `result_ref` a blob's sha256. */
+/** `summary` is what the model was shown, cut for the card; `result_ref` a blob's sha256, as `pictures` are. */
 export interface ToolResult {
   call_id: string
   message_id: string
@@ -1330,9 +1331,10 @@ export interface ToolResult {
   result_ref: string | null
   truncated: boolean
   duration_ms: number | null
+  pictures: Array<string>
 }
 
-/** `summary` is what the model was shown, cut for the card; `result_ref` a blob's sha256. */
+/** `summary` is what the model was shown, cut for the card; `result_ref` a blob's sha256, as `pictures` are. */
 export interface ToolResultFrame {
   type: "tool_result"
   session_id: string
