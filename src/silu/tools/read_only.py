@@ -124,10 +124,33 @@ def _without(*flags: str) -> Check:
 
 
 def _at_most(count: int) -> Check:
+    """No more than `count` operands; `-` is one, and behind `--` everything is."""
+
     def check(args: list[str]) -> bool:
-        return sum(not arg.startswith("-") for arg in args) <= count
+        end = args.index("--") if "--" in args else len(args)
+        operands = [arg for arg in args[:end] if arg == "-" or not arg.startswith("-")]
+        return len(operands) + len(args[end + 1 :]) <= count
 
     return check
+
+
+def _only(*words: str) -> Check:
+    """No argument but these."""
+    known = frozenset(words)
+    return known.issuperset
+
+
+_DATE_VALUES = frozenset({"-d", "--date", "-r", "--reference"})
+
+
+def _date(args: list[str]) -> bool:
+    """An operand that is no format, and no value of an option, sets the clock."""
+    operands = [
+        arg
+        for before, arg in zip(["", *args], args, strict=False)
+        if not arg.startswith(("-", "+")) and before not in _DATE_VALUES
+    ]
+    return not operands and _DATE_FLAGS(args)
 
 
 _FIND_FORBIDDEN = re.compile(r"-(?:exec|execdir|ok|okdir|delete|fprint0?|fprintf|fls)$")
@@ -150,7 +173,8 @@ def _sed(args: list[str]) -> bool:
 
 
 _GIT_FLAGS = _without(
-    "--output", "--ext-diff", "--textconv", "--open-files-in-pager", "--exec", "--upload-pack", "-O"
+    *("--output", "--ext-diff", "--textconv", "--filters", "--open-files-in-pager"),
+    *("--exec", "--upload-pack", "-O"),
 )
 _GIT_FREE = frozenset(
     {
@@ -199,12 +223,12 @@ def _git(args: list[str]) -> bool:
 _SORT = _without("-o", "--output", "--compress-program", "-T", "--temporary-directory")
 _RG = _without("--pre", "--pre-glob", "--hostname-bin", "-z", "--search-zip")
 _FD = _without("-x", "-X", "--exec", "--exec-batch")
-_DATE = _without("-s", "--set")
+_DATE_FLAGS = _without("-s", "--set")
 _TREE = _without("-o", "-R", "--output")
 _TAIL = _without("-f", "-F", "--follow", "--retry")
 _FILE = _without("-C", "--compile", "-m", "--magic-file", "-z", "--uncompress")
 _JQ = _without("-f", "--from-file", "-L")
-_HOSTNAME = _at_most(0)
+_HOSTNAME = _only("-f", "--fqdn", "-s", "--short", "-d", "-i", "-I")
 
 _PLAIN = """
 basename cat cksum cmp comm cut df diff dirname du echo egrep expand false fgrep fold grep head id
@@ -216,7 +240,7 @@ stat strings tac test tr true type uname wc which whoami
 _KNOWN: dict[str, Check] = {
     **dict.fromkeys(_PLAIN.split(), _any),
     "column": _any,
-    "date": _DATE,
+    "date": _date,
     "fd": _FD,
     "file": _FILE,
     "find": _find,
