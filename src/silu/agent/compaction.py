@@ -5,10 +5,12 @@ with it a new epoch begins. What is needed next stays as it was: the current req
 messages, todos and the approved plan. A summary that fails or gains nothing changes nothing.
 """
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Coroutine, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -17,10 +19,12 @@ from silu.agent.context import Context, new_epoch
 from silu.agent.epochs import read_anew
 from silu.agent.plan import approved_text
 from silu.agent.ports import Compacted, Compacts
+from silu.agent.recording import Outcome, call_record
 from silu.agent.turn import Turn
 from silu.providers.call import cost_of
 from silu.types import facts
-from silu.types.calls import CallEnd, CallRequest
+from silu.types.assembly import wall_ms
+from silu.types.calls import CallEnd, CallRequest, CallStart
 from silu.types.errors import UserError
 from silu.types.levels import Level
 from silu.types.parts import (
@@ -37,6 +41,8 @@ KEEP_SHARE = 0.2
 MIN_GAIN = 0.2
 """A compaction that frees a smaller share of what was used is not made."""
 MAX_FAILURES = 2
+PERSON = "person"
+"""The reason of a compaction that was asked for."""
 
 _REQUEST_CHARS = 12_000
 _RESULT_CHARS = 1_200
@@ -63,6 +69,12 @@ async def make_room(turn: Turn, room: Room) -> None:
         await compact(turn, room, reason="window", window=window)
 
 
+async def on_demand(turn: Turn, room: Room) -> None:
+    """The person wants it: a summary of all but the newest messages, however full it is."""
+    if isinstance(turn.journal, Compacts) and turn.context.messages:
+        await compact(turn, room, reason=PERSON, window=turn.window() or projected(turn))
+
+
 def projected(turn: Turn) -> int:
     """Tokens the next request will take: the last measured input and what came after it."""
     meter, messages = turn.meter, turn.context.messages
@@ -82,10 +94,11 @@ async def compact(turn: Turn, room: Room, *, reason: str, window: int) -> bool:
     """One compaction; True when what is sent has become shorter."""
     turn.events.fact(facts.CompactionStart(reason=reason))
     before = projected(turn)
-    at = _boundary(turn.context.messages, round(KEEP_SHARE * window / turn.meter.ratio))
+    share = min(window, before) if reason == PERSON else window
+    at = _boundary(turn.context.messages, round(KEEP_SHARE * share / turn.meter.ratio))
     shorter = _pruned(turn, at)
     goal = min(turn.settings.compact_at * window, before) * (1 - MIN_GAIN)
-    if _after(turn, shorter) > goal and at > 0:
+    if (reason == PERSON or _after(turn, shorter) > goal) and at > 0:
         summary = await _summary(turn, at, window=window)
         if summary is None:
             room.failures += 1
@@ -163,7 +176,7 @@ async def _summary(turn: Turn, at: int, *, window: int) -> Message | None:
         level_source="turn",
     )
     try:
-        text = await _asked(turn, request)
+        text = await _unless_cancelled(turn, _asked(turn, request))
     except UserError:
         # No key or no such model: the call that comes next fails with the same word.
         return None
@@ -176,18 +189,54 @@ async def _summary(turn: Turn, at: int, *, window: int) -> Message | None:
     )
 
 
+async def _unless_cancelled(turn: Turn, work: Coroutine[Any, Any, str]) -> str:
+    """What the work gives; "" at once when the person stops the run."""
+    asking = asyncio.ensure_future(work)
+    stopping = asyncio.ensure_future(turn.runs.wait_cancelled())
+    try:
+        await asyncio.wait({asking, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        return asking.result() if asking.done() else ""
+    finally:
+        for task in (asking, stopping):
+            task.cancel()
+        await asyncio.wait({asking, stopping})
+
+
 async def _asked(turn: Turn, request: CallRequest) -> str:
     """The text of a helper call; its tokens count for the run, not for the context."""
-    end: CallEnd | None = None
+    start: CallStart | None = None
+    sent_at = wall_ms()
     async with aclosing(turn.client.stream(request)) as events:
         async for event in events:
-            end = event if isinstance(event, CallEnd) else end
-    if end is None or end.failure is not None:
-        return ""
-    known = turn.capability(request.model)
+            match event:
+                case CallStart():
+                    start, sent_at = event, wall_ms()
+                case CallEnd():
+                    assert start is not None
+                    return await _heard(turn, start, event, sent_at)
+                case _:
+                    pass
+    return ""
+
+
+async def _heard(turn: Turn, start: CallStart, end: CallEnd, sent_at: int) -> str:
+    """The text of a helper call that is over, once it is on record; "" when it failed."""
+    known = turn.capability(start.model)
     cost = cost_of(end.usage, known.prices if known else None) if end.cost is None else end.cost
     turn.meter.add(end.usage, cost)
-    complete = end.finish is not None and end.finish.reason == "stop"
+    turn.attempt += end.attempt
+    error = end.failure.message if end.failure else None
+    outcome = Outcome(
+        usage=end.usage,
+        finish=end.finish,
+        error=error,
+        cost=cost,
+        end=end,
+        dropped=start.dropped,
+    )
+    record = call_record(start, outcome, attempt=turn.attempt, sent_at=sent_at, purpose="summary")
+    await turn.journal.end_step(turn.step, call=record, facts=[turn.meter.update()])
+    complete = error is None and end.finish is not None and end.finish.reason == "stop"
     return text_of(end.message).strip() if complete else ""
 
 

@@ -102,7 +102,7 @@ class Context:
             self._sent.append(escaped(compacted.summary, epoch.tag))
         end = compacted.pruned_before if compacted is not None else None
         pruning = end is not None and any(message.id == end for message in history)
-        for message in history:
+        for message in _kept(history, compacted):
             pruning = pruning and message.id != end
             self.messages.append(message)
             self._sent.append(escaped(_stubbed(message) if pruning else message, epoch.tag))
@@ -111,11 +111,9 @@ class Context:
         self.messages.append(message)
         self._sent.append(escaped(message, self.epoch.tag))
 
-    def kept_messages(self, compacted: Compacted) -> list[Message]:
+    def kept_messages(self, compacted: Compacted) -> Sequence[Message]:
         """The messages that would still be sent."""
-        ids = [message.id for message in self.messages]
-        at = ids.index(compacted.kept_from) if compacted.kept_from in ids else 0
-        return self.messages[at:]
+        return _kept(self.messages, compacted)
 
     def size(self) -> int:
         """About how many tokens the request takes."""
@@ -160,6 +158,14 @@ class Context:
             top_p=asking.top_p,
             epoch_first=self.compacted.sealed if self.compacted else self.epoch.first_message,
         )
+
+
+def _kept(messages: Sequence[Message], compacted: Compacted | None) -> Sequence[Message]:
+    """The messages behind a compaction's cut: what is older is in its summary."""
+    if compacted is None:
+        return messages
+    ids = [message.id for message in messages]
+    return messages[ids.index(compacted.kept_from) :] if compacted.kept_from in ids else messages
 
 
 def _stubbed(message: Message) -> Message:

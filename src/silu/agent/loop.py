@@ -8,7 +8,7 @@ from typing import cast
 from silu.agent import telling
 from silu.agent.accounting import Meter
 from silu.agent.calling import call_model
-from silu.agent.compaction import Room, compact, make_room, projected
+from silu.agent.compaction import Room, compact, make_room, on_demand, projected
 from silu.agent.control import Control
 from silu.agent.endings import Nudge, after_answer, nudge_message
 from silu.agent.epochs import new_id, open_context, tell_reading
@@ -84,7 +84,7 @@ async def run_turn(
     turn.todos.touched = touched_ids(turn.context.since(state.user_message_id))
     try:
         await _begin(turn)
-        outcome = await _steps(turn)
+        outcome = await (_steps(turn) if state.user_message_id else _only_room(turn))
     except (UserError, VendorError) as problem:
         outcome, error = _failed_by(problem)
     except Stale:
@@ -175,6 +175,12 @@ async def _steps(turn: Turn) -> RunOutcome | Parked:
             return outcome
         turn.step += 1
         turn.attempt = 0
+
+
+async def _only_room(turn: Turn) -> RunOutcome:
+    """A run without words of the person: it makes the context shorter, and that is all."""
+    await on_demand(turn, Room())
+    return RunOutcome(status="cancelled" if turn.runs.cancelled() else "completed")
 
 
 async def _made_room(turn: Turn, room: Room, result: StepResult) -> bool:

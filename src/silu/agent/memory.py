@@ -356,14 +356,9 @@ class MemoryRun:
         self._tell(facts)
 
     def _history(self) -> list[Message]:
-        """Messages since the last compaction, but the one of a step that did not finish."""
+        """All messages but the one of a step that did not finish."""
         unfinished = f"{self.id}.{self._steps_done}"
-        messages = [m for m in self.session.messages.values() if m.id != unfinished]
-        compacted = self.session.compacted
-        ids = [message.id for message in messages]
-        if compacted is None or compacted.kept_from not in ids:
-            return messages
-        return messages[ids.index(compacted.kept_from) :]
+        return [m for m in self.session.messages.values() if m.id != unfinished]
 
     def _tell(self, facts: Sequence[FactData]) -> None:
         for data in facts:

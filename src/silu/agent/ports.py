@@ -90,7 +90,8 @@ class SessionState(msgspec.Struct, kw_only=True):
 class CallRecord(msgspec.Struct, kw_only=True):
     """One model call for the inspector: the bytes sent (secrets masked), timing, outcome.
 
-    Times are milliseconds; `first_*_ms` count from when the request was sent.
+    Times are milliseconds; `first_*_ms` count from when the request was sent. `purpose`: a step of
+    the turn, or a summary for a compaction.
     """
 
     attempt: int
@@ -110,6 +111,7 @@ class CallRecord(msgspec.Struct, kw_only=True):
     first_text_ms: int | None
     duration_ms: int | None
     cost: float | None
+    purpose: Literal["turn", "summary"] = "turn"
 
 
 class TurnState(msgspec.Struct, kw_only=True):

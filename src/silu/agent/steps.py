@@ -13,7 +13,7 @@ import msgspec
 
 from silu.agent import telling
 from silu.agent.blocks import Block, finished_message
-from silu.agent.ports import CallRecord
+from silu.agent.recording import Outcome, call_record
 from silu.agent.turn import Turn, resolution_pair
 from silu.providers.call import cost_of
 from silu.types import calls, facts
@@ -248,25 +248,16 @@ class Step:
             turn.meter.fill(self.usage, window=turn.window(), sent_bytes=start.request.body)
             turn.meter.correct(self.usage, start.request.body)
             turn.meter.seen = self.known_messages
-        record = CallRecord(
-            attempt=turn.attempt,
-            model=start.model,
-            resolution=start.resolution,
-            url=start.request.url,
-            headers=start.request.headers,
-            body=start.request.body.decode("utf-8", errors="replace"),
-            dropped=[msgspec.to_builtins(item) for item in self.dropped],
+        outcome = Outcome(
             usage=self.usage,
-            finish_reason=self.finish.reason if self.finish else None,
-            raw_finish=self.finish.raw if self.finish else None,
+            finish=self.finish,
             error=error,
-            started_at=self.sent_at,
-            first_byte_ms=end.first_byte_ms if end else min(self.first.values(), default=None),
-            first_thinking_ms=self.first.get("thinking"),
-            first_text_ms=self.first.get("content"),
-            duration_ms=wall_ms() - self.sent_at,
             cost=cost,
+            end=end,
+            first=self.first,
+            dropped=self.dropped,
         )
+        record = call_record(start, outcome, attempt=turn.attempt, sent_at=self.sent_at)
         self.start = None
         await turn.journal.end_step(turn.step, call=record, facts=[turn.meter.update()])
 

@@ -65,6 +65,11 @@ class Turns(Services):
             session_id, command.plan_id, command.revision, client_id=command.client_id
         )
 
+    async def compact(self, session_id: str, command: f.Compact) -> None:
+        if not (await self.store.messages(session_id, limit=1)).messages:
+            raise UserError("There is nothing to make shorter.", code="nothing_to_compact")
+        await self.engine.compact(session_id, client_id=command.client_id)
+
     async def edit(self, session_id: str, command: f.Edit) -> Sent:
         return await self.engine.edit(
             session_id, command.message_id, command.text, client_id=command.client_id

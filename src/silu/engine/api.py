@@ -85,11 +85,12 @@ Execute = Callable[[TurnPorts], Awaitable[Done | Parked]]
 
 
 class Sent(msgspec.Struct, kw_only=True):
-    """`queued`: another run is on, this one comes after it."""
+    """`queued`: another run is on, this one comes after it. `message_id` is `None` for a run that
+    only makes room."""
 
     session_id: str
     run_id: str
-    message_id: str
+    message_id: str | None
     queued: bool
 
 

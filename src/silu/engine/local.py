@@ -199,6 +199,12 @@ class LocalEngine:
             control.answer_now()
         return True
 
+    async def compact(self, session_id: str, *, client_id: str | None = None) -> None:
+        """Make the context shorter, in a run of its own that waits for the one that is on."""
+        await self._submit_new(
+            client_id, "compact", session_id, lambda _tx: (session_id, ops.room_run())
+        )
+
     async def approve(
         self,
         session_id: str,

@@ -41,9 +41,11 @@ class Begun(msgspec.Struct, kw_only=True):
 
 
 class Submitted(msgspec.Struct, kw_only=True):
+    """`message_id` is `None` for a run that only makes room."""
+
     session_id: str
     run_id: str
-    message_id: str
+    message_id: str | None
 
 
 def submit(tx: Tx, session_id: str, new: NewRun) -> tuple[Submitted, RunRef | None]:
@@ -204,6 +206,11 @@ def new_run(
         turn_level=level,
         turn_mode=mode,
     )
+
+
+def room_run() -> NewRun:
+    """A run that makes the context shorter and answers nothing."""
+    return NewRun(id=new_id("r"), message_id=None, parts=[])
 
 
 def _asked(tx: Tx, session_id: str, message_id: str) -> str:

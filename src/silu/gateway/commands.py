@@ -9,8 +9,6 @@ from silu.engine.api import HubClientApi, Sent
 from silu.types import frames as f
 from silu.types.errors import UserError
 
-_LATER = "This silu cannot do that yet."
-
 
 async def run_command(
     app: App, client: HubClientApi, session_id: str | None, command: msgspec.Struct
@@ -86,8 +84,10 @@ async def _change(app: App, session_id: str, command: msgspec.Struct) -> None:
             await app.todo_edit(session_id, command)
         case f.QueueEdit():
             await app.queue_edit(session_id, command)
+        case f.Compact():
+            await app.compact(session_id, command)
         case _:
-            raise UserError(_LATER, code="not_available")
+            raise UserError("This command is not known here.", code="bad_argument")
 
 
 def _sent(sent: Sent) -> dict[str, Any]:

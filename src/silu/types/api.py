@@ -266,6 +266,7 @@ class CallView(msgspec.Struct, kw_only=True):
     message_id: str | None
     step: int
     attempt: int
+    purpose: Literal["turn", "summary"] = "turn"
     model: str
     resolution: Resolution
     url: str

@@ -99,6 +99,7 @@ export interface CallView {
   message_id: string | null
   step: number
   attempt: number
+  purpose: "summary" | "turn"
   model: string
   resolution: Resolution
   url: string
