@@ -204,3 +204,20 @@ async def test_one_bad_entry_of_the_file_is_told_and_leaves_the_others(tmp_path:
         assert "a__b" in found.error
         app.mcp_file.path.write_text("{")
         assert (await app.mcp_servers()).error is not None
+
+
+async def test_tools_that_come_later_are_told_and_taken_up_on_reload(tmp_path: Path) -> None:
+    turns = [answer(word) for word in ("One.", "Two.", "Three.")]
+    async with house(tmp_path, *turns) as (app, vendor):
+        session = await say(app, "Hello")
+        await app.add_mcp_server(GARDEN)
+        await say(app, "And now?", session)
+        facts = await app.store.facts(session, 0)
+        notices = [bytes(fact.data).decode() for fact in facts if fact.type == "notice"]
+        await app.reload_session(session)
+        await say(app, "And now?", session)
+    assert "tools_changed" in notices[-1]
+    assert "garden__count" in notices[-1]
+    names = [{tool["function"]["name"] for tool in body["tools"]} for body in vendor.bodies]
+    assert names[0] == names[1]
+    assert "garden__count" in names[2] - names[1]

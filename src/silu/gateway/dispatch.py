@@ -31,6 +31,7 @@ _STATUS_OF_CODE: dict[str, int] = {
     "unknown_blob": 404,
     "unknown_call": 404,
     "unknown_vendor": 404,
+    "unknown_mcp_server": 404,
     "not_found": 404,
     "running": 409,
     "nothing_to_undo": 409,
