@@ -121,6 +121,12 @@ async def test_who_searches_is_chosen_and_else_the_first_that_can(
     assert ("web_search" in names) == (used is not None)
 
 
+async def test_a_saved_key_opens_its_search_engine(tmp_path: Path) -> None:
+    async with house(tmp_path) as (app, _):
+        await app.save_key("tavily", "tvly-0123456789abcdef")
+        assert app.search_in_use() == "tavily"
+
+
 async def test_hosts_of_ones_own_network_are_reached_once_they_are_named(tmp_path: Path) -> None:
     async with house(tmp_path) as (app, _):
         await app.patch_settings(api.SettingsPatch(web_hosts=["127.0.0.1:9"]))

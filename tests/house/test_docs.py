@@ -11,6 +11,7 @@ from typing import get_args
 
 import pytest
 
+from silu.app.tools import SEARCH_KEYS
 from silu.providers.vendors import vendors
 from silu.types import facts, frames
 from tests.house.tree import ROOT, SRC, files, show
@@ -86,7 +87,7 @@ def test_every_command_of_a_page_exists(page: str, line: str) -> None:
         if not re.fullmatch(r"[a-z]+", word) or word not in help_of(*subcommands):
             break
         subcommands.append(word)
-        if subcommands[0] != "wire" or len(subcommands) == 2:
+        if subcommands[0] not in {"mcp", "wire"} or len(subcommands) == 2:
             break
     text = help_of(*subcommands)
     flags = [w.partition("=")[0] for w in words[1:] if w.startswith("--")]
@@ -96,6 +97,7 @@ def test_every_command_of_a_page_exists(page: str, line: str) -> None:
 
 def test_every_key_variable_a_page_names_is_read() -> None:
     known = {name for vendor in vendors().values() for name in vendor.key_vars}
+    known |= {name for names in SEARCH_KEYS.values() for name in names}
     for page in PAGES:
         named = set(re.findall(r"\b[A-Z][A-Z0-9]*_API_KEY\b", page.read_text()))
         assert named <= known, f"{show(page)}: {named - known}"

@@ -5,6 +5,7 @@ import asyncio
 import msgspec
 
 from silu.app.base import Services
+from silu.app.tools import SEARCH_KEYS
 from silu.config import Endpoint
 from silu.providers.trial import EndpointTest, Trial, trial_of
 from silu.types import api
@@ -77,9 +78,9 @@ class Models(Services):
         await asyncio.to_thread(self.settings.keys.remove, name)
 
     async def save_key(self, name: str, key: str) -> None:
-        """Keep a vendor's or an endpoint's key; an empty one forgets it."""
+        """Keep the key of a vendor, an endpoint or a search engine; an empty one forgets it."""
         known = {vendor.id for vendor in self.client.endpoints().vendors}
-        if name not in known and self.settings.endpoint(name) is None:
+        if name not in {*known, *SEARCH_KEYS} and self.settings.endpoint(name) is None:
             raise UserError(f"There is no vendor {name!r}.", code="unknown_vendor")
         await asyncio.to_thread(self.settings.keys.save, name, key.strip())
         await self.client.models(refresh=True)
