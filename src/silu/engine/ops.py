@@ -150,8 +150,9 @@ def resolve_wait(
     """
     if not runs.answer_wait(tx, session_id, wait_id, details, kind=kind):
         raise UserError("Nothing waits for this answer any more.", code="unknown_wait")
-    log.append(tx, session_id, None, [WaitResolved(wait_id=wait_id, decision=decision)])
-    return runs.parked_on(tx, session_id, wait_id)
+    owner = runs.owner_of_wait(tx, wait_id)
+    log.append(tx, owner, None, [WaitResolved(wait_id=wait_id, decision=decision)])
+    return runs.parked_on(tx, wait_id)
 
 
 def approve_plan(tx: Tx, session_id: str, plan_id: str, revision: int) -> None:

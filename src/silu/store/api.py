@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from silu.types.facts import DeltaKind, Mode, QueuedSend, TokenCount, TokenUpdate
+from silu.types.facts import DeltaKind, Mode, QueuedSend, RunStatus, TokenCount, TokenUpdate
 from silu.types.frames import SessionItem, Wait
 from silu.types.levels import LevelChoice
 from silu.types.parts import Message, Part
@@ -113,6 +113,21 @@ class NewRun(msgspec.Struct, kw_only=True):
     parts: list[Part]
     turn_level: LevelChoice | None = None
     turn_mode: Mode | None = None
+
+
+class ChildRow(msgspec.Struct, kw_only=True):
+    """A sub-agent: the call (`wait_id`) it works for and how its run ended. `status` is `None`
+    while it works; `skill_id` is set where a skill runs in it."""
+
+    wait_id: str
+    parent_session: str
+    parent_run: str
+    child_session: str
+    child_run: str
+    skill_id: str | None = None
+    status: RunStatus | None = None
+    reason: str | None = None
+    answer: str | None = None
 
 
 class EpochRow(msgspec.Struct, kw_only=True):

@@ -8,7 +8,7 @@ import msgspec
 import sqlalchemy as sa
 from sqlalchemy import bindparam
 
-from silu.store import schema, telling
+from silu.store import children, schema, telling
 from silu.store.plans import put_plan
 from silu.store.sql import Sql, Tx
 from silu.types import facts as f
@@ -43,6 +43,16 @@ def append(
     """Number facts without a gap, keep them, and do what they mean for the other tables."""
     if not data:
         return []
+    frames = _number(tx, session_id, run_id, data)
+    for frame, one in zip(frames, data, strict=True):
+        _project(tx, frame, one)
+    return frames
+
+
+def _number(
+    tx: Tx, session_id: str, run_id: str | None, data: Sequence[f.FactData]
+) -> list[FactFrame]:
+    """Give facts their numbers and keep them, nothing else."""
     row = tx.run(_ADVANCE, {"session": session_id, "more": len(data)}).fetchone()
     if row is None:
         raise unknown_session(session_id)
@@ -59,8 +69,6 @@ def append(
         for index, one in enumerate(data)
     ]
     tx.many(_INSERT, [_row(frame) for frame in frames])
-    for frame, one in zip(frames, data, strict=True):
-        _project(tx, frame, one)
     tx.facts += frames
     return frames
 
@@ -148,12 +156,19 @@ def _project(tx: Tx, frame: FactFrame, data: f.FactData) -> None:
             tx.run(_TOKENS, {"session": frame.session_id, "data": bytes(frame.data).decode()})
         case f.Done():
             touch(tx, frame.session_id, attention_n=frame.n)
+            if frame.run_id is not None:
+                children.over(tx, frame.run_id, data)
         case f.ApprovalRequest():
             _ask(tx, frame, data.approval_id, call_id=data.call_id)
+            _pass_up(tx, frame, data)
         case f.Question():
             _ask(tx, frame, data.question_id, call_id=None)
+            _pass_up(tx, frame, data)
         case f.WaitResolved():
             _answered(tx, frame, data)
+            _pass_up(tx, frame, data)
+        case f.TodoUpdate():
+            _progress(tx, frame, data)
         case f.PlanUpdate():
             _plan(tx, frame, data)
         case f.SkillStart() | f.SkillEnd():
@@ -177,6 +192,37 @@ def _ask(tx: Tx, frame: FactFrame, wait_id: str, *, call_id: str | None) -> None
     touch(tx, frame.session_id, waiting=True, attention_n=frame.n)
 
 
+def _pass_up(tx: Tx, frame: FactFrame, data: f.FactData) -> None:
+    """What a sub-agent asks the person is asked in the sessions it works for, too."""
+    for child in children.ancestors(tx, frame.session_id):
+        told = _number(tx, child.parent_session, child.parent_run, [data])
+        if isinstance(data, f.WaitResolved):
+            touch(tx, child.parent_session, waiting=_waits(tx, child.parent_session))
+        else:
+            touch(tx, child.parent_session, waiting=True, attention_n=told[0].n)
+
+
+def _progress(tx: Tx, frame: FactFrame, data: f.TodoUpdate) -> None:
+    """The todos of a sub-agent in which a skill runs are that skill's progress."""
+    for child in children.ancestors(tx, frame.session_id)[:1]:
+        if child.skill_id is None or data.summary.total == 0:
+            continue
+        doing = next((todo.content for todo in data.todos if todo.status == "in_progress"), None)
+        percent = 100 * data.summary.completed / data.summary.total
+        told = f.SkillProgress(
+            skill_id=child.skill_id, step=doing, detail=None, percent=round(percent)
+        )
+        append(tx, child.parent_session, child.parent_run, [told])
+
+
+def _waits(tx: Tx, session_id: str) -> bool:
+    """Whether a person still has to answer something of the session or its sub-agents."""
+    table = schema.approvals
+    ids = children.family(tx, session_id)
+    still_open = sa.exists().where(table.c.session_id.in_(ids), table.c.status == "open")
+    return bool(tx.execute(sa.select(still_open)).scalar())
+
+
 def _answered(tx: Tx, frame: FactFrame, data: f.WaitResolved) -> None:
     table = schema.approvals
     tx.execute(
@@ -184,9 +230,7 @@ def _answered(tx: Tx, frame: FactFrame, data: f.WaitResolved) -> None:
         .where(table.c.id == data.wait_id, table.c.session_id == frame.session_id)
         .values(status="answered", decision=data.decision, decided_at=frame.ts)
     )
-    still_open = sa.exists().where(table.c.session_id == frame.session_id, table.c.status == "open")
-    waiting = bool(tx.execute(sa.select(still_open)).scalar())
-    touch(tx, frame.session_id, waiting=waiting)
+    touch(tx, frame.session_id, waiting=_waits(tx, frame.session_id))
 
 
 def _plan(tx: Tx, frame: FactFrame, data: f.PlanUpdate) -> None:

@@ -2,7 +2,7 @@
 
 import sqlalchemy as sa
 
-from silu.store import blobs, log, schema, search
+from silu.store import blobs, children, log, schema, search
 from silu.store.sql import Tx
 
 _s = schema.sessions
@@ -21,7 +21,8 @@ def purge(tx: Tx, session_id: str, files: blobs.BlobFiles) -> list[str]:
         # Freed pages are overwritten, so that deleted words do not stay in the file.
         tx.conn.exec_driver_sql("PRAGMA secure_delete=ON")
         tx.after_commit.append(lambda: _forget_log(tx))
-    going = [session_id, *_children(tx, session_id)]
+    going = children.family(tx, session_id)
+    children.forget(tx, going)
     for one in going:
         _purge(tx, one, files)
     search.sweep(tx)
@@ -51,17 +52,6 @@ def _purge(tx: Tx, session_id: str, files: blobs.BlobFiles) -> None:
     tx.upsert(schema.gone, {"session_id": session_id, "changed": changed})
     tx.touched.add(session_id)
     blobs.forget(tx, blobs.unreferenced(tx, candidates), files)
-
-
-def _children(tx: Tx, session_id: str) -> list[str]:
-    found: list[str] = []
-    todo = [session_id]
-    while todo:
-        query = sa.select(_s.c.id).where(_s.c.parent_id == todo.pop(), _s.c.kind == "child")
-        children = list(tx.execute(query).scalars())
-        found += children
-        todo += children
-    return found
 
 
 def _own_messages(tx: Tx, session_id: str) -> list[str]:

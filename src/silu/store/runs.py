@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import sqlalchemy as sa
 
-from silu.store import deltas, log, messages, misc, schema
+from silu.store import children, deltas, log, messages, misc, schema
 from silu.store.api import Asked, NewRun, Run, RunRef, RunState, StaleRunError
 from silu.store.sql import Tx
 from silu.types.facts import DoneReason, FactData, MessageAdded, QueuedSend, QueueUpdate, RunStatus
@@ -159,9 +159,7 @@ def park(tx: Tx, ref: RunRef, wait_id: str) -> bool:
     """Put a run aside until its wait is over; False when it already is, so that the caller
     takes it up again at once."""
     guard(tx, ref)
-    approvals = schema.approvals
-    status = tx.execute(sa.select(approvals.c.status).where(approvals.c.id == wait_id)).scalar()
-    if status == "answered":
+    if wait_is_over(tx, wait_id):
         return False
     tx.execute(
         sa.update(_r)
@@ -203,7 +201,7 @@ def unfinished(tx: Tx) -> list[Run]:
 def wait_is_over(tx: Tx, wait_id: str) -> bool:
     approvals = schema.approvals
     status = tx.execute(sa.select(approvals.c.status).where(approvals.c.id == wait_id)).scalar()
-    return status == "answered"
+    return status == "answered" or children.is_over(tx, wait_id)
 
 
 def read(tx: Tx, run_id: str) -> Run | None:
@@ -229,13 +227,13 @@ def answer_wait(
     tx: Tx, session_id: str, wait_id: str, details: dict[str, Any], *, kind: str | None = None
 ) -> bool:
     """Keep a person's answer; False when nothing open (of that kind) goes by that id in the
-    session."""
+    session or its sub-agents."""
     approvals = schema.approvals
     done = tx.execute(
         sa.update(approvals)
         .where(
             approvals.c.id == wait_id,
-            approvals.c.session_id == session_id,
+            approvals.c.session_id.in_(children.family(tx, session_id)),
             approvals.c.status == "open",
             *([] if kind is None else [approvals.c.kind == kind]),
         )
@@ -285,12 +283,17 @@ def add_rule(tx: Tx, session_id: str, rule: Rule, *, for_good: bool) -> None:
     set_rules(tx, [*rules(tx, where), rule], where)
 
 
-def parked_on(tx: Tx, session_id: str, wait_id: str) -> str | None:
+def parked_on(tx: Tx, wait_id: str) -> str | None:
+    """The run that waits for this."""
     return tx.execute(
-        sa.select(_r.c.id).where(
-            _r.c.session_id == session_id, _r.c.wait_id == wait_id, _r.c.status == "parked"
-        )
+        sa.select(_r.c.id).where(_r.c.wait_id == wait_id, _r.c.status == "parked")
     ).scalar()
+
+
+def owner_of_wait(tx: Tx, wait_id: str) -> str:
+    """The session whose run asked: the named one's, or that of a sub-agent."""
+    table = schema.approvals
+    return tx.execute(sa.select(table.c.session_id).where(table.c.id == wait_id)).scalar_one()
 
 
 def open_steers(tx: Tx, run_id: str) -> list[tuple[int, str]]:

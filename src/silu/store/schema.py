@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from silu.store.escaping import escape, unescape
 
-HEAD = "0006_briefs"
+HEAD = "0007_children"
 """The revision this program writes."""
 
 KNOWN = (
@@ -21,6 +21,7 @@ KNOWN = (
     "0004_rules",
     "0005_search_due",
     "0006_briefs",
+    "0007_children",
 )
 """Every revision it can read, oldest first; any other is a newer program's."""
 
@@ -376,6 +377,24 @@ approvals = sa.Table(
     sa.Index("ix_approvals_session_id_status", "session_id", "status"),
 )
 """What a run asked a person, and what they said: `kind` is the fact's type."""
+
+children = sa.Table(
+    "children",
+    metadata,
+    _words("wait_id", primary_key=True),
+    _id("parent_session", nullable=False),
+    _id("parent_run", nullable=False),
+    _id("child_session", nullable=False),
+    _id("child_run", nullable=False),
+    _words("skill_id", nullable=True),
+    _null_text("status"),
+    _null_text("reason"),
+    _words("answer", nullable=True),
+    sa.Index("ix_children_parent_session", "parent_session"),
+    sa.Index("ix_children_child_session", "child_session"),
+    sa.Index("ix_children_child_run", "child_run"),
+)
+"""Sub-agents by the call they work for; `status` is set once the child's run is over."""
 
 learned = sa.Table(
     "learned",

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import sqlalchemy as sa
 
-from silu.store import log, messages, plans, runs, schema, todos
+from silu.store import children, log, messages, plans, runs, schema, todos
 from silu.store.api import NewSession, Session, SessionKind, SessionPage
 from silu.store.ids import new_id
 from silu.store.sql import Tx
@@ -127,11 +127,11 @@ def item_of(row: sa.Row[Any]) -> SessionItem:
 
 
 def waits(tx: Tx, session_id: str) -> list[Wait]:
-    """What a person still has to answer."""
+    """What a person still has to answer, to the session or to its sub-agents."""
     table = schema.approvals
     rows = tx.execute(
         sa.select(table.c.kind, table.c.data)
-        .where(table.c.session_id == session_id, table.c.status == "open")
+        .where(table.c.session_id.in_(children.family(tx, session_id)), table.c.status == "open")
         .order_by(table.c.created_at)
     )
     return [Wait(type=row.kind, data=msgspec.json.decode(row.data)) for row in rows]
