@@ -224,12 +224,18 @@ async def test_a_command_that_does_not_end_is_stopped(sandbox: Sandbox, workspac
     assert not done.ok
 
 
-async def test_long_output_is_cut_and_the_command_still_ends(
+async def test_of_endless_output_both_ends_are_kept_and_the_command_still_ends(
     sandbox: Sandbox, workspace: Path
 ) -> None:
-    done = await run(sandbox, workspace, "yes | head -c 3000000; touch done.txt")
-    assert "longer than 1000000 bytes" in done.text
-    assert (workspace / "done.txt").exists()
+    done = await run(sandbox, workspace, "echo first; yes | head -c 12000000; echo last")
+    assert done.text.startswith("first\ny\n")
+    assert "[4000011 bytes of the output were not kept]" in done.text
+    assert done.text.endswith("y\nlast")
+
+
+async def test_output_of_megabytes_is_kept_whole(sandbox: Sandbox, workspace: Path) -> None:
+    done = await run(sandbox, workspace, "seq 1000000")
+    assert done.text == "\n".join(str(number) for number in range(1, 1_000_001))
 
 
 async def test_a_cancelled_command_leaves_nothing_running(

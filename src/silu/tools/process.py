@@ -15,19 +15,22 @@ _GRACE = 2.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finished:
-    """`code` is the exit code (negative: the signal); output is cut at the cap it ran under."""
+    """`code` is the exit code (negative: the signal). `cut` says that there was more output than
+    the cap it ran under; `tail` is the end of it where that was kept, behind `lost` bytes."""
 
     code: int
     stdout: bytes
     stderr: bytes
     cut: bool = False
     timed_out: bool = False
+    tail: bytes = b""
+    lost: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
     """`seconds` to run, `stdout` bytes to keep: the program is stopped when either is used up
-    (with `drain` output beyond the cap is read and dropped instead)."""
+    (with `drain` it runs on, and of longer output the beginning and the end are kept)."""
 
     seconds: float = 60.0
     stdout: int = 2_000_000
@@ -56,18 +59,26 @@ async def run_process(
     timed_out = False
     try:
         try:
-            out, err, cut = await asyncio.wait_for(asyncio.shield(reads), bounds.seconds)
+            out, err = await asyncio.wait_for(asyncio.shield(reads), bounds.seconds)
         except TimeoutError:
             timed_out = True
             await _end(process)
-            out, err, cut = await reads
+            out, err = await reads
         code = await process.wait()
     finally:
         # Also children that outlive their parent: they would keep running unseen.
         _signal(process, signal.SIGKILL)
         if not reads.done():
             await _drained(process, reads)
-    return Finished(code=code, stdout=out, stderr=err, cut=cut, timed_out=timed_out)
+    return Finished(
+        code=code,
+        stdout=out.kept,
+        stderr=err.kept,
+        cut=out.cut,
+        timed_out=timed_out,
+        tail=out.tail,
+        lost=out.lost,
+    )
 
 
 async def _drained(process: asyncio.subprocess.Process, reads: "asyncio.Future[Any]") -> None:
@@ -80,20 +91,22 @@ async def _drained(process: asyncio.subprocess.Process, reads: "asyncio.Future[A
 
 async def _read_all(
     process: asyncio.subprocess.Process, bounds: Bounds, stdin: bytes | None
-) -> tuple[bytes, bytes, bool]:
+) -> "tuple[_Output, _Output]":
     assert process.stdout is not None
     assert process.stderr is not None
 
     def full() -> None:
-        if not bounds.drain:
-            _signal(process, signal.SIGKILL)
+        _signal(process, signal.SIGKILL)
 
-    (out, cut), (err, _), _ = await asyncio.gather(
-        _capped(process.stdout, bounds.stdout, full),
-        _capped(process.stderr, 64_000, lambda: None),
-        _feed(process, stdin),
+    reading = (
+        _both_ends(process.stdout, bounds.stdout)
+        if bounds.drain
+        else _capped(process.stdout, bounds.stdout, full)
     )
-    return out, err, cut
+    out, err, _ = await asyncio.gather(
+        reading, _capped(process.stderr, 64_000, lambda: None), _feed(process, stdin)
+    )
+    return out, err
 
 
 async def _feed(process: asyncio.subprocess.Process, data: bytes | None) -> None:
@@ -106,9 +119,35 @@ async def _feed(process: asyncio.subprocess.Process, data: bytes | None) -> None
     process.stdin.close()
 
 
-async def _capped(
-    stream: asyncio.StreamReader, limit: int, full: Callable[[], None]
-) -> tuple[bytes, bool]:
+@dataclass(frozen=True, slots=True)
+class _Output:
+    """What was kept of a stream: the beginning, and the end where it was asked for."""
+
+    kept: bytes
+    cut: bool
+    tail: bytes = b""
+    lost: int = 0
+
+
+async def _both_ends(stream: asyncio.StreamReader, limit: int) -> _Output:
+    """Read to the end, keep the first and the last half of `limit` bytes."""
+    half = limit // 2
+    head, tail, size = bytearray(), bytearray(), 0
+    while chunk := await stream.read(65_536):
+        size += len(chunk)
+        room = half - len(head)
+        head += chunk[:room]
+        tail += chunk[room:]
+        if len(tail) > limit:
+            del tail[:-half]
+    del tail[: max(0, len(tail) - half)]
+    lost = size - len(head) - len(tail)
+    if lost == 0:
+        return _Output(bytes(head + tail), cut=False)
+    return _Output(bytes(head), cut=True, tail=bytes(tail), lost=lost)
+
+
+async def _capped(stream: asyncio.StreamReader, limit: int, full: Callable[[], None]) -> _Output:
     """Read to the end, keep the first `limit` bytes, call `full` when there are more."""
     kept = bytearray()
     cut = False
@@ -118,7 +157,7 @@ async def _capped(
         if len(chunk) > room and not cut:
             cut = True
             full()
-    return bytes(kept), cut
+    return _Output(bytes(kept), cut)
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:

@@ -10,7 +10,7 @@ from silu.types.calls import ToolSpec
 
 MAX_SECONDS = 1_800
 _SECONDS = 120
-_MAX_OUTPUT = 1_000_000
+_MAX_OUTPUT = 8_000_000
 
 
 def shell_tool(sandbox: Sandbox, *, network: bool = False) -> Tool:
@@ -46,9 +46,11 @@ def shell_tool(sandbox: Sandbox, *, network: bool = False) -> Tool:
 
 def _told(done: Finished, seconds: float) -> str:
     text = done.stdout.decode("utf-8", errors="replace")
+    if done.lost:
+        # The end says how it went; nobody reads megabytes in between.
+        tail = done.tail.decode("utf-8", errors="replace")
+        text = f"{text}\n[{done.lost} bytes of the output were not kept]\n{tail}"
     notes: list[str] = []
-    if done.cut:
-        notes.append(f"[the output was longer than {_MAX_OUTPUT} bytes; the rest is lost]")
     if done.timed_out:
         notes.append(f"[stopped: it had not ended after {seconds:g} s]")
     elif done.code < 0:
