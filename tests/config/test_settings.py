@@ -7,6 +7,7 @@ import stat
 import types
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from silu.config import (
@@ -21,6 +22,7 @@ from silu.config import (
     mask,
 )
 from silu.config.dotenv import parse_dotenv
+from silu.config.secrets import mask_body
 from silu.config.settings import load_preferences, save_preferences
 from silu.types.errors import UserError
 
@@ -90,6 +92,12 @@ class TestSecrets:
 
     def test_a_short_value_is_no_secret(self):
         assert mask("abc def", [Secret("abc")]) == "abc def"
+        assert mask_body(b'{"x":"abc"}', [Secret("abc")]) == b'{"x":"abc"}'
+
+    def test_a_body_is_shown_as_sent_but_for_the_secrets_in_it(self):
+        said = ['correct "horse" é', "Bearer abcdef123456 is how the header looks"]
+        shown = mask_body(msgspec.json.encode(said), [Secret('"horse" é')])
+        assert msgspec.json.decode(shown) == ["correct ***", said[1]]
 
 
 @pytest.fixture

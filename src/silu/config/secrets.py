@@ -1,7 +1,8 @@
 """Keys that never show: a wrapper whose text is stars, and a mask for foreign text."""
 
+import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 STARS = "***"
 
@@ -49,9 +50,21 @@ class Secret:
 
 def mask(text: str, secrets: Iterable[Secret] = ()) -> str:
     """`text` with every one of `secrets`, and whatever looks like a key, replaced by stars."""
-    for secret in secrets:
-        value = secret.reveal()
-        if len(value) >= 4 and value in text:
-            text = text.replace(value, STARS)
+    for value in _maskable(secrets):
+        text = text.replace(value, STARS)
     text = _AFTER_NAME.sub(lambda found: found.group(1) + STARS, text)
     return _KEY_LIKE.sub(STARS, text)
+
+
+def mask_body(body: bytes, secrets: Iterable[Secret]) -> bytes:
+    """A JSON body with every one of `secrets` replaced by stars, and nothing else changed: it
+    shows what was sent, and a long history must not be searched for patterns at every call."""
+    for value in _maskable(secrets):
+        escaped = json.dumps(value, ensure_ascii=False)[1:-1].encode()
+        body = body.replace(escaped, STARS.encode())
+    return body
+
+
+def _maskable(secrets: Iterable[Secret]) -> Iterator[str]:
+    """What of `secrets` is long enough to be told from ordinary words."""
+    return (value for secret in secrets if len(value := secret.reveal()) >= 4)

@@ -6,7 +6,7 @@ import msgspec
 from msgspec.structs import replace
 
 from silu.config import Settings
-from silu.config.secrets import STARS, Secret
+from silu.config.secrets import STARS, Secret, mask, mask_body
 from silu.providers.profile import Profile, allowed_choices, may_sample
 from silu.providers.resolve import Limits, Resolved, resolve
 from silu.providers.vendor import Door, Turn
@@ -70,14 +70,17 @@ def prepare(profile: Profile, request: CallRequest, *, settings: Settings) -> Pr
 
 def masked(http: HttpRequest, settings: Settings) -> HttpRequest:
     """The request as it may be shown: no key in headers, address or body."""
+    secrets = settings.secrets()
     headers = {
-        name: STARS if name.lower() in _SECRET_HEADERS else settings.mask(value)
+        name: STARS if name.lower() in _SECRET_HEADERS else mask(value, secrets)
         for name, value in http.headers.items()
     }
-    body = http.body
-    if any(secret.reveal().encode() in body for secret in settings.secrets()):
-        body = settings.mask(body.decode("utf-8", "replace")).encode()
-    return HttpRequest(method=http.method, url=settings.mask(http.url), headers=headers, body=body)
+    return HttpRequest(
+        method=http.method,
+        url=mask(http.url, secrets),
+        headers=headers,
+        body=mask_body(http.body, secrets),
+    )
 
 
 def _resolve(profile: Profile, request: CallRequest, settings: Settings) -> Resolved:

@@ -69,12 +69,11 @@ _BORDERS = frozenset("-@:")
 def _longest(entries: dict[str, Entry], name: str) -> Entry:
     """The entry of `name` over that of the longest known id that a date or version may follow."""
     exact = entries.get(name, _EMPTY)
-    best = ""
-    for known in entries:
-        longer = len(best) < len(known) < len(name)
-        if longer and name.startswith(known) and _is_version(name[len(known) :]):
-            best = known
-    return _over(exact, entries.get(best, _EMPTY))
+    # From the end, a border at a time: a request must not pay for every model there is.
+    for at in range(len(name) - 1, 0, -1):
+        if name[at] in _BORDERS and name[:at] in entries and _is_version(name[at:]):
+            return _over(exact, entries[name[:at]])
+    return exact
 
 
 def _is_version(rest: str) -> bool:
