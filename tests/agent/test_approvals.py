@@ -120,7 +120,12 @@ def test_suggestions_begin_with_the_call_itself() -> None:
     assert suggestions(SHELL, {"command": "rm -rf a b"}) == ["rm -rf a b"]
     assert suggestions(SHELL, {"command": "a b c && d"}) == ["a b c && d"]
     assert suggestions(EDIT, {"path": "src/x/a.py"}) == ["src/x/a.py", "src/x/*"]
-    assert suggestions(EDIT, {"x": 1}) == ['{"x":1}']
+    assert suggestions(EDIT, {"path": "a.py"}) == ["a.py"]
+    assert suggestions(EDIT, {"x": 1}) == ['{"x":1}', "*"]
+    page = "https://e.org/a?b=c"
+    assert suggestions(EDIT, {"url": page}) == [page, "https://e.org/*"]
+    for odd in ("https://e.org", "https://e.org@evil.example/", "file:///x"):
+        assert suggestions(EDIT, {"url": odd}) == [odd]
 
 
 def test_an_approval_leaves_a_rule_only_beyond_once() -> None:

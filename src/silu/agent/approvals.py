@@ -18,6 +18,8 @@ from silu.types.policy import Action, Rule, Scope
 
 _STRICTNESS: dict[Action, int] = {"allow": 0, "ask": 1, "deny": 2}
 _SUBJECTS = ("command", "path", "url")
+_PLACE = re.compile(r"https?://[^/?#\\@\s*\[]+(?=/)")
+"""Scheme and host of a URL: all that a pattern for a site may begin with."""
 
 
 class Policy(msgspec.Struct, frozen=True, kw_only=True):
@@ -68,6 +70,10 @@ def suggestions(tool: Tool, args: Args) -> list[str]:
             found += [f"{' '.join(words[:2])} *"] if len(words) > 2 else []
     elif "path" in args and "/" in subject:
         found.append(f"{subject.rpartition('/')[0]}/*")
+    elif "url" in args and (place := _PLACE.match(subject)):
+        found.append(f"{place[0]}/*")
+    elif not {"path", "url"} & args.keys():
+        found.append("*")
     return list(dict.fromkeys(found))
 
 

@@ -86,8 +86,11 @@ class McpPool:
         now = time.monotonic()
         new = [one for one in managed if one.known is None and now >= one.next_try]
         if new and connect:
-            tasks = [self._keep(self._try(one)) for one in new]
-            await asyncio.wait(tasks, timeout=FIRST_WAIT)
+            tries = [(one, self._keep(self._try(one))) for one in new]
+            # One that failed before is tried again without anybody waiting for it.
+            first = [task for one, task in tries if one.failures == 0]
+            if first:
+                await asyncio.wait(first, timeout=FIRST_WAIT)
         return [self._tool(one, tool) for one in managed if one.known for tool in one.known.tools]
 
     def _keep(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
