@@ -1,5 +1,4 @@
 // What the lines of the list do, with a word to the person about it.
-import { ref } from 'vue'
 import { useI18n } from 'vue-i18n'
 
 import type { RowAct } from '@/components/sidebar/SessionRow.vue'
@@ -19,7 +18,6 @@ export function useListActs(leave: (id: string) => void, go: (id: string) => voi
   const prefs = usePrefs()
   const acts = useActs()
   const ui = useUi()
-  const exporting = ref<SessionItem | null>(null)
   const nameOf = (item: SessionItem) => item.title || t('sidebar.untitled')
 
   async function attempt(work: Promise<unknown>): Promise<boolean> {
@@ -58,7 +56,7 @@ export function useListActs(leave: (id: string) => void, go: (id: string) => voi
         void fork(item)
         break
       case 'export':
-        exporting.value = item
+        ui.exporting = item.id
         break
       case 'archive':
         void archive(item, !item.archived)
@@ -77,7 +75,6 @@ export function useListActs(leave: (id: string) => void, go: (id: string) => voi
   }
 
   return {
-    exporting,
     act,
     remove,
     rename: (item: SessionItem, title: string) => void attempt(sessions.rename(item.id, title)),

@@ -25,6 +25,8 @@ export const usePrefs = defineStore('prefs', () => {
   /** Open or folded as the person chose, by block id; outlives a reload. */
   const thinkingChoices = useStorage<Record<string, boolean>>('silu.thinking-choices', {})
 
+  /** A word from the browser when a run is done or waits and the page is not in view. */
+  const notify = useStorage('silu.notify', false)
   /** Conversations kept at the top of the list, and families whose branches are shown. */
   const pins = useStorage<string[]>('silu.pins', [])
   const unfolded = useStorage<string[]>('silu.unfolded', [])
@@ -63,6 +65,7 @@ export const usePrefs = defineStore('prefs', () => {
     thinkingChoices,
     dark,
     chooseThinking,
+    notify,
     pins,
     unfolded,
     pin,

@@ -11,13 +11,24 @@ export interface Toast {
   run: (() => void) | null
 }
 
+/** Where a reader wants to be brought: to a message, or with null to the end. */
+export interface Goal {
+  sessionId: string
+  messageId: string | null
+}
+
 export const useUi = defineStore('ui', () => {
   const settings = ref<SettingsSection | null>(null)
   const inspector = ref(false)
   const drawer = ref(false)
   const status = ref('')
   /** A message somebody wants to be brought to, once its conversation is there. */
-  const goal = ref<{ sessionId: string; messageId: string } | null>(null)
+  const goal = ref<Goal | null>(null)
+  const palette = ref(false)
+  const keys = ref(false)
+  const find = ref(false)
+  /** The conversation that is to be saved as a file. */
+  const exporting = ref<string | null>(null)
   const toasts = ref<Toast[]>([])
   let nextToast = 1
 
@@ -40,5 +51,19 @@ export const useUi = defineStore('ui', () => {
     toasts.value = toasts.value.filter((item) => item.id !== id)
   }
 
-  return { settings, inspector, drawer, status, goal, toasts, openSettings, toast, dismiss }
+  return {
+    settings,
+    inspector,
+    drawer,
+    status,
+    goal,
+    palette,
+    keys,
+    find,
+    exporting,
+    toasts,
+    openSettings,
+    toast,
+    dismiss,
+  }
 })

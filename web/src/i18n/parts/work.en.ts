@@ -2,6 +2,21 @@
 export default {
   work: {
     moreHits: 'The newest {n}; more words find fewer.',
+    keys: {
+      palette: 'Find anything by name',
+      levelUp: 'Think more',
+      levelDown: 'Think less',
+      files: 'Changed files',
+    },
+    palette: {
+      open: 'Find anything',
+      title: 'Commands, conversations and models',
+      placeholder: 'What do you want to do?',
+      commands: 'Commands',
+      sessions: 'Conversations',
+      models: 'Answer with',
+      nothing: 'Nothing goes by that name.',
+    },
     export: {
       title: 'Export',
       save: 'Save',

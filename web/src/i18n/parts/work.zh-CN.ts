@@ -2,6 +2,21 @@
 export default {
   work: {
     moreHits: '最新的 {n} 条；多输几个词可缩小范围。',
+    keys: {
+      palette: '按名称查找一切',
+      levelUp: '想得更多',
+      levelDown: '想得更少',
+      files: '改动的文件',
+    },
+    palette: {
+      open: '查找一切',
+      title: '命令、对话与模型',
+      placeholder: '想做什么？',
+      commands: '命令',
+      sessions: '对话',
+      models: '改用模型',
+      nothing: '没有这个名称。',
+    },
     export: {
       title: '导出',
       save: '保存',
