@@ -2,6 +2,7 @@
 
 import io
 import zipfile
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,11 @@ import pytest
 from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
 
 from silu.tools import ToolContext
-from silu.tools.documents import Order, extract
+from silu.tools.documents import Extract, Order, extract
+from silu.tools.documents.charsets import decoded
 from silu.tools.documents.html import read as read_html
+from silu.tools.documents.kinds import kind_of
+from silu.tools.documents.worker import answer
 from silu.tools.read_document import READ_DOCUMENT
 from silu.types.errors import ToolError
 
@@ -23,6 +27,13 @@ pytestmark = pytest.mark.anyio
 async def read(folder: Path, path: str, **args: Any) -> str:
     output = await READ_DOCUMENT.run({"path": path, **args}, ToolContext(workspace=folder))
     return output.text
+
+
+def read_here(data: bytes, name: str = "", **more: Any) -> Extract:
+    """What the reading program answers, without starting it."""
+    kind = kind_of(data, name=name)
+    assert kind is not None
+    return answer(Order(kind=kind, name=name, **more), data)
 
 
 def pdf(*pages: str, password: str | None = None) -> bytes:
@@ -67,47 +78,48 @@ async def test_a_part_of_a_pdf_tells_how_to_read_on(tmp_path: Path) -> None:
     assert text.endswith("[more pages follow; read on with start 3]")
 
 
-async def test_a_page_behind_the_last_is_an_error(tmp_path: Path) -> None:
-    (tmp_path / "a.pdf").write_bytes(pdf("one"))
-    with pytest.raises(ToolError, match="has 1 pages; there is no page 2"):
-        await read(tmp_path, "a.pdf", start=2)
+def test_a_page_behind_the_last_is_an_error() -> None:
+    found = read_here(pdf("one"), start=2)
+    assert found.error == "it has 1 pages; there is no page 2"
 
 
-async def test_a_pdf_without_text_says_that_it_may_be_scanned(tmp_path: Path) -> None:
-    (tmp_path / "a.pdf").write_bytes(pdf(""))
-    assert "may be scanned" in await read(tmp_path, "a.pdf")
+def test_a_pdf_without_text_says_that_it_may_be_scanned() -> None:
+    assert "may be scanned" in read_here(pdf("")).notes[0]
 
 
-async def test_a_locked_pdf_is_told_as_locked(tmp_path: Path) -> None:
-    (tmp_path / "a.pdf").write_bytes(pdf("secret", password="rose"))
-    with pytest.raises(ToolError, match="locked with a password"):
-        await read(tmp_path, "a.pdf")
+def test_a_locked_pdf_is_told_as_locked() -> None:
+    assert read_here(pdf("secret", password="rose")).error == "it is locked with a password"
+
+
+def test_a_part_ends_where_there_is_no_room_left() -> None:
+    found = read_here(pdf("one", "two", "three"), max_chars=30)
+    assert (found.first, found.last, found.total, found.more) == (1, 2, 3, True)
 
 
 # -------------------------------------------------------------------------------- word
 
 
-async def test_a_word_file_keeps_headings_lists_and_tables_in_order(tmp_path: Path) -> None:
+def test_a_word_file_keeps_headings_lists_and_tables_in_order() -> None:
     document = docx.Document()
     document.add_heading("Plan", 1)
     document.add_paragraph("Water the roses.")
     table = document.add_table(rows=1, cols=2)
     table.rows[0].cells[0].text, table.rows[0].cells[1].text = "rose", "red, dark"
     document.add_paragraph("buy soil", style="List Bullet")
-    document.save(str(tmp_path / "plan.docx"))
-    text = await read(tmp_path, "plan.docx")
-    assert text.split("\n")[1:] == ["# Plan", "Water the roses.", 'rose,"red, dark"', "- buy soil"]
-    part = await read(tmp_path, "plan.docx", start=2, count=1)
-    assert part == (
-        "plan.docx, paragraphs 2-2\nWater the roses.\n"
-        "[more paragraphs follow; read on with start 3]"
-    )
+    document.core_properties.title = "The plan"
+    file = io.BytesIO()
+    document.save(file)
+    found = read_here(file.getvalue())
+    assert found.title == "The plan"
+    assert found.text == '# Plan\nWater the roses.\nrose,"red, dark"\n- buy soil'
+    part = read_here(file.getvalue(), start=2, count=1)
+    assert (part.text, part.unit, part.more) == ("Water the roses.", "paragraphs", True)
 
 
 # ------------------------------------------------------------------------------- sheets
 
 
-def workbook(path: Path) -> None:
+def workbook() -> bytes:
     book = openpyxl.Workbook()
     first = book.active
     assert first is not None
@@ -115,40 +127,89 @@ def workbook(path: Path) -> None:
     first.append(["what", "price"])
     first.append(["soil", 12.5])
     first.append(["sum", "=SUM(B2:B2)"])
+    first.append([datetime(2026, 11, 30), datetime(2026, 11, 30, 12, 30), None, None])
     book.create_sheet("Notes").append(["dry"])
-    book.save(path)
+    file = io.BytesIO()
+    book.save(file)
+    return file.getvalue()
 
 
-async def test_rows_of_a_workbook_have_numbers_and_uncomputed_formulas_show(tmp_path: Path) -> None:
-    workbook(tmp_path / "b.xlsx")
-    lines = (await read(tmp_path, "b.xlsx")).split("\n")
-    assert lines == [
-        "b.xlsx, rows 1-3",
+def test_rows_of_a_workbook_have_numbers_and_uncomputed_formulas_show() -> None:
+    found = read_here(workbook())
+    assert found.text.split("\n") == [
         "1\twhat,price",
         "2\tsoil,12.5",
         "3\tsum,=SUM(B2:B2)",
-        "[sheet 'Costs' of: Costs, Notes]",
+        "4\t2026-11-30,2026-11-30 12:30:00",
     ]
+    assert found.notes == ["sheet 'Costs' of: Costs, Notes"]
+    part = read_here(workbook(), start=2, count=1)
+    assert (part.text, part.more) == ("2\tsoil,12.5", True)
 
 
-async def test_a_sheet_is_chosen_by_its_name(tmp_path: Path) -> None:
-    workbook(tmp_path / "b.xlsx")
-    assert "1\tdry" in await read(tmp_path, "b.xlsx", sheet="Notes")
-    with pytest.raises(ToolError, match="no sheet 'Plants'; its sheets are: Costs, Notes"):
-        await read(tmp_path, "b.xlsx", sheet="Plants")
+def test_a_sheet_is_chosen_by_its_name() -> None:
+    assert read_here(workbook(), sheet="Notes").text == "1\tdry"
+    found = read_here(workbook(), sheet="Plants")
+    assert found.error == "it has no sheet 'Plants'; its sheets are: Costs, Notes"
 
 
-async def test_csv_rows_are_told_apart_whatever_parts_their_cells(tmp_path: Path) -> None:
-    (tmp_path / "c.csv").write_text('name;note\nrose;"two\nlines"\niris;blue\n')
-    lines = await read(tmp_path, "c.csv")
-    assert '2\trose,"two\nlines"' in lines
-    assert (await read(tmp_path, "c.csv", start=3)).endswith("3\tiris,blue")
+def test_csv_rows_are_told_apart_whatever_parts_their_cells() -> None:
+    data = b'name;note\nrose;"two\nlines"\niris;blue\n'
+    assert '2\trose,"two\nlines"' in read_here(data, "c.csv").text
+    part = read_here(data, "c.csv", start=3, count=1)
+    assert (part.text, part.more) == ("3\tiris,blue", False)
+    assert read_here(b"a\tb,c\n", "c.tsv").text == '1\ta,"b,c"'
+    assert read_here(b"rose\n", "c.csv").text == "1\trose"
 
 
 async def test_csv_in_another_encoding_is_read_when_it_is_named(tmp_path: Path) -> None:
     (tmp_path / "c.csv").write_bytes("名称,价格\n玫瑰,12\n".encode("gb18030"))
     assert "玫瑰,12" in await read(tmp_path, "c.csv", encoding="gbk")
-    assert "`encoding` says otherwise" in await read(tmp_path, "c.csv")
+    assert "`encoding` says otherwise" in await read(tmp_path, "c.csv", start=2)
+
+
+# ---------------------------------------------------------------------------- encodings
+
+
+@pytest.mark.parametrize(
+    ("data", "told", "text"),
+    [
+        ("玫瑰".encode(), None, "玫瑰"),
+        ("玫瑰".encode("gb18030"), "GB2312", "玫瑰"),
+        ("玫瑰".encode("utf-16"), "utf-8", "玫瑰"),
+        ("größe".encode("latin-1"), None, "größe"),
+        ("größe".encode("latin-1"), "no-such-charset", "größe"),
+        ("größe".encode("latin-1"), "hex", "größe"),
+        (b"\x93rose\x94", "iso-8859-1", "“rose”"),
+    ],
+)
+def test_bytes_become_text_in_the_encoding_they_are_in(
+    data: bytes, told: str | None, text: str
+) -> None:
+    assert decoded(data, told) == text
+
+
+def test_a_page_may_say_its_own_encoding() -> None:
+    data = "<meta charset=gbk>玫瑰".encode("gbk")
+    assert decoded(data, page=True).endswith("玫瑰")
+
+
+@pytest.mark.parametrize(
+    ("data", "media_type", "kind"),
+    [
+        (b"<p>x</p>", "text/html", "html"),
+        (b"\n<!DOCTYPE html><p>", "", "html"),
+        (b'{"a": 1}', "application/json", "text"),
+        ("玫瑰".encode() * 2_000, "application/octet-stream", "text"),
+        (b"\xff\xd8\xff", "image/jpeg", None),
+        (b"a,b", "text/csv", "csv"),
+        (b"%PDF-1.7", "text/plain", "pdf"),
+    ],
+)
+def test_what_a_file_is_shows_in_its_content(
+    data: bytes, media_type: str, kind: str | None
+) -> None:
+    assert kind_of(data, media_type=media_type) == kind
 
 
 # ------------------------------------------------------------------------ made to harm

@@ -36,6 +36,18 @@ async def pool_of(*servers: McpServer, **more: Any) -> AsyncGenerator[McpPool]:
         await pool.aclose()
 
 
+@pytest.fixture(scope="module")
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture(scope="module")
+async def garden(anyio_backend: str) -> AsyncGenerator[McpPool]:
+    """One server for all tests that leave it as it was: starting it takes a second."""
+    async with pool_of(STDIO) as pool:
+        yield pool
+
+
 async def named(pool: McpPool, name: str) -> Tool:
     return next(tool for tool in await pool.tools() if tool.name == f"garden__{name}")
 
@@ -55,20 +67,22 @@ async def until(check: Any, *, seconds: float = 10.0) -> None:
 # ------------------------------------------------------------------------------- stdio
 
 
-async def test_tools_of_a_started_server_are_named_after_it_and_can_be_called() -> None:
-    async with pool_of(STDIO) as pool:
-        names = [tool.name for tool in await pool.tools()]
-        assert {"garden__count", "garden__plant"} <= set(names)
-        assert (await use(pool, "count", text="rose")).text == "4 letters"
-        status = await pool.status("garden")
-        assert (status.state, status.label) == ("ready", "garden 1.2")
+async def test_tools_of_a_started_server_are_named_after_it_and_can_be_called(
+    garden: McpPool,
+) -> None:
+    names = [tool.name for tool in await garden.tools()]
+    assert {"garden__count", "garden__plant"} <= set(names)
+    assert (await use(garden, "count", text="rose")).text == "4 letters"
+    status = await garden.status("garden")
+    assert (status.state, status.label) == ("ready", "garden 1.2")
 
 
-async def test_effects_come_from_annotations_and_a_tool_without_any_counts_as_execute() -> None:
-    async with pool_of(STDIO) as pool:
-        assert (await named(pool, "count")).effects == {"read"}
-        assert (await named(pool, "look_up")).effects == {"read", "network"}
-        assert (await named(pool, "plant")).effects == {"execute"}
+async def test_effects_come_from_annotations_and_a_tool_without_any_counts_as_execute(
+    garden: McpPool,
+) -> None:
+    assert (await named(garden, "count")).effects == {"read"}
+    assert (await named(garden, "look_up")).effects == {"read", "network"}
+    assert (await named(garden, "plant")).effects == {"execute"}
 
 
 async def test_nothing_starts_before_a_turn_asks_for_tools() -> None:
@@ -90,16 +104,16 @@ async def test_a_started_server_sees_no_variables_but_the_usual_ones_and_those_i
     }
 
 
-async def test_a_tool_that_fails_is_an_error_result_with_the_servers_words() -> None:
-    async with pool_of(STDIO) as pool:
-        output = await use(pool, "refuse")
+async def test_a_tool_that_fails_is_an_error_result_with_the_servers_words(
+    garden: McpPool,
+) -> None:
+    output = await use(garden, "refuse")
     assert not output.ok
     assert "no such plant" in output.text
 
 
-async def test_pictures_of_a_result_are_handed_on_beside_its_text() -> None:
-    async with pool_of(STDIO) as pool:
-        output = await use(pool, "picture")
+async def test_pictures_of_a_result_are_handed_on_beside_its_text(garden: McpPool) -> None:
+    output = await use(garden, "picture")
     assert [picture.media_type for picture in output.pictures] == ["image/png"]
 
 

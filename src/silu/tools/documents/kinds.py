@@ -49,6 +49,6 @@ def _is_utf8(head: bytes) -> bool:
     try:
         head.decode("utf-8")
     except UnicodeDecodeError as error:
-        # A character cut in two at the end is no fault of the text.
-        return error.start > len(head) - 4
+        # A character that our own cut went through is no fault of the text.
+        return len(head) == _SNIFF and error.start > len(head) - 4
     return True

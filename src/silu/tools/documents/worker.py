@@ -20,10 +20,11 @@ def main() -> None:
     _limit_itself()
     line, _, data = sys.stdin.buffer.read().partition(b"\n")
     order = msgspec.json.decode(line, type=Order)
-    sys.stdout.buffer.write(msgspec.json.encode(_answer(order, data)))
+    sys.stdout.buffer.write(msgspec.json.encode(answer(order, data)))
 
 
-def _answer(order: Order, data: bytes) -> Extract:
+def answer(order: Order, data: bytes) -> Extract:
+    """The document's text, or why there is none."""
     try:
         return _read(order, data)
     except DocumentError as error:
