@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from silu.types.agents import ThinkingLimit
 from silu.types.facts import DeltaKind, Mode, QueuedSend, RunStatus, TokenCount, TokenUpdate
 from silu.types.frames import SessionItem, Wait
 from silu.types.levels import LevelChoice
@@ -38,6 +39,7 @@ class NewSession(msgspec.Struct, kw_only=True):
     rules: Sequence[Rule] = ()
     agent: str | None = None
     prompt: str | None = None
+    thinking_limit: ThinkingLimit | None = None
 
 
 class Session(msgspec.Struct, kw_only=True):
@@ -68,6 +70,7 @@ class Session(msgspec.Struct, kw_only=True):
     rules: Sequence[Rule] = ()
     agent: str | None = None
     prompt: str | None = None
+    thinking_limit: ThinkingLimit | None = None
     renew: bool = False
 
 
@@ -97,6 +100,7 @@ class Run(msgspec.Struct, kw_only=True):
     user_message_id: str | None
     turn_level: LevelChoice | None
     turn_mode: Mode | None
+    thinking_limit: ThinkingLimit | None
     stalled: int
     wait_id: str | None
     started_at: int | None
@@ -113,6 +117,7 @@ class NewRun(msgspec.Struct, kw_only=True):
     parts: list[Part]
     turn_level: LevelChoice | None = None
     turn_mode: Mode | None = None
+    thinking_limit: ThinkingLimit | None = None
 
 
 class ChildRow(msgspec.Struct, kw_only=True):

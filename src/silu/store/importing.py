@@ -42,7 +42,14 @@ MOST_BYTES = 256 * 1024 * 1024
 _s = schema.sessions
 _m = schema.messages
 _TABLES = tuple(table for table in (*carry.OF_SESSION, *carry.OF_RUN) if table is not schema.epochs)
-_LEFT_OUT = carry.NOT_CARRIED | {"workspace", "workspace_locked", "rules", "agent", "prompt"}
+_LEFT_OUT = carry.NOT_CARRIED | {
+    "workspace",
+    "workspace_locked",
+    "rules",
+    "agent",
+    "prompt",
+    "thinking_limit",
+}
 _SERIALS = frozenset({"todo_history"})
 
 

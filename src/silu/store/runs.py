@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from silu.store import children, deltas, log, messages, misc, schema
 from silu.store.api import Asked, NewRun, Run, RunRef, RunState, StaleRunError
 from silu.store.sql import Tx
+from silu.types.agents import ThinkingLimit
 from silu.types.facts import DoneReason, FactData, MessageAdded, QueuedSend, QueueUpdate, RunStatus
 from silu.types.levels import parse_level
 from silu.types.parts import (
@@ -40,6 +41,7 @@ def submit(tx: Tx, session_id: str, new: NewRun) -> None:
             "input": encode_parts(new.parts).decode() if new.message_id is not None else None,
             "turn_level": new.turn_level,
             "turn_mode": new.turn_mode,
+            "thinking_limit": json_of(new.thinking_limit),
             "created_at": tx.now,
         },
     )
@@ -319,12 +321,23 @@ def _run(row: sa.Row[Any]) -> Run:
         user_message_id=row.user_message_id,
         turn_level=None if row.turn_level is None else parse_level(row.turn_level),
         turn_mode=row.turn_mode,
+        thinking_limit=limit_of(row),
         stalled=row.stalled,
         wait_id=row.wait_id,
         started_at=row.started_at,
         outcome=row.outcome,
         reason=row.reason,
     )
+
+
+def limit_of(row: sa.Row[Any]) -> ThinkingLimit | None:
+    """The thinking limit of a session's or a run's row."""
+    text: str | None = row.thinking_limit
+    return None if text is None else msgspec.json.decode(text, type=ThinkingLimit)
+
+
+def json_of(value: ThinkingLimit | None) -> str | None:
+    return None if value is None else msgspec.json.encode(value).decode()
 
 
 def _input_text(parts: str | None) -> str:

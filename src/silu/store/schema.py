@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from silu.store.escaping import escape, unescape
 
-HEAD = "0007_children"
+HEAD = "0008_thinking_limit"
 """The revision this program writes."""
 
 KNOWN = (
@@ -22,6 +22,7 @@ KNOWN = (
     "0005_search_due",
     "0006_briefs",
     "0007_children",
+    "0008_thinking_limit",
 )
 """Every revision it can read, oldest first; any other is a newer program's."""
 
@@ -122,6 +123,7 @@ sessions = sa.Table(
     _null_text("agent"),
     _words("prompt", nullable=True),
     _flag("renew"),
+    _null_text("thinking_limit"),
     sa.Index("ix_sessions_changed", "changed"),
     sa.Index("ix_sessions_parent_id", "parent_id"),
 )
@@ -190,6 +192,7 @@ runs = sa.Table(
     _int("created_at"),
     _null_int("started_at"),
     _null_int("ended_at"),
+    _null_text("thinking_limit"),
     sa.Index("ix_runs_session_id_status", "session_id", "status"),
     sa.Index("ix_runs_status", "status"),
 )

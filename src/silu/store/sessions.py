@@ -1,5 +1,6 @@
 """Sessions: made, listed, changed, forked, deleted."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -38,6 +39,7 @@ def create(tx: Tx, new: NewSession) -> str:
             "rules": msgspec.json.encode(new.rules).decode() if new.rules else None,
             "agent": new.agent,
             "prompt": new.prompt,
+            "thinking_limit": runs.json_of(new.thinking_limit),
             "created_at": tx.now,
         },
     )
@@ -75,6 +77,7 @@ def read(tx: Tx, session_id: str, *, mode: Mode | None = None) -> Session:
         rules=runs.rules(tx, session_id),
         agent=row.agent,
         prompt=row.prompt,
+        thinking_limit=runs.limit_of(row),
         renew=bool(row.renew),
     )
 
@@ -151,6 +154,19 @@ def archive(tx: Tx, session_id: str, archived: bool) -> None:
 def renew(tx: Tx, session_id: str) -> None:
     require(tx, session_id)
     tx.execute(sa.update(_s).where(_s.c.id == session_id).values(renew=True))
+
+
+def style(tx: Tx, session_id: str, values: Mapping[str, Any]) -> None:
+    """Keep who answers and how: `agent`, `prompt`, `max_tokens`, `temperature`, `top_p`,
+    `thinking_limit`; what is not among `values` stays. A new agent or prompt is in the system
+    text from the next turn on."""
+    require(tx, session_id)
+    kept = dict(values)
+    if "thinking_limit" in kept:
+        kept["thinking_limit"] = runs.json_of(kept["thinking_limit"])
+    if kept.keys() & {"agent", "prompt"}:
+        kept["renew"] = True
+    log.touch(tx, session_id, **kept)
 
 
 def set_workspace(tx: Tx, session_id: str, workspace: str) -> None:
@@ -272,6 +288,7 @@ _COPIED = (
     "rules",
     "agent",
     "prompt",
+    "thinking_limit",
     "last_message",
     "todo_summary",
 )

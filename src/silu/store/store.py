@@ -11,7 +11,7 @@ first answer. Facts are numbered in the job's transaction and reach listeners af
 import asyncio
 import base64
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Self, TypeVar
@@ -21,6 +21,7 @@ import msgspec
 from silu.store import blobs as blob_table
 from silu.store import (
     carry,
+    children,
     importing,
     log,
     messages,
@@ -166,9 +167,17 @@ class Store:
         """`workspace_locked` after the first tool call."""
         await self.write(lambda tx: sessions.set_workspace(tx, session_id, str(workspace)))
 
+    async def family(self, session_id: str) -> list[str]:
+        """The session and those of its sub-agents, and of theirs."""
+        return await self.read(lambda tx: children.family(tx, session_id))
+
     async def renew(self, session_id: str) -> None:
         """The next turn reads the system text and the tools anew."""
         await self.write(lambda tx: sessions.renew(tx, session_id))
+
+    async def style(self, session_id: str, values: Mapping[str, Any]) -> None:
+        """Keep who answers in a session and how; see `sessions.style`."""
+        await self.write(lambda tx: sessions.style(tx, session_id, values))
 
     async def rules(self) -> list[Rule]:
         """What a person allowed and denied for all sessions."""
