@@ -36,6 +36,18 @@ def test_a_thought_mirrored_into_two_fields_is_shown_once() -> None:
     assert answer.thinking == ["The end"]
 
 
+def test_a_mirror_that_comes_a_piece_later_adds_only_what_goes_on_from_it() -> None:
+    answer = stream(
+        {"reasoning": "The"},
+        {"reasoning_content": "The"},
+        {"reasoning": " end"},
+        {"reasoning_content": " end"},
+        {"reasoning_content": " is near"},
+        {"content": "x"},
+    )
+    assert answer.thinking == ["The end is near"]
+
+
 def test_a_field_that_goes_on_under_another_name_is_not_lost() -> None:
     answer = stream({"reasoning_content": "The"}, {"reasoning": " end"}, {"content": "x"})
     assert answer.thinking == ["The end"]

@@ -128,6 +128,17 @@ def test_a_message_repeated_at_the_end_of_a_stream_is_not_shown_twice() -> None:
     assert read("openai-chat", sse(last)).text == "ab"
 
 
+def test_a_message_at_the_end_of_a_stream_fills_what_did_not_come() -> None:
+    call = {"id": "c", "function": {"name": "f", "arguments": "{}"}}
+    message = {"reasoning_content": "why", "content": "ab", "tool_calls": [call]}
+    last = {"choices": [{"delta": {}, "message": message, "finish_reason": "tool_calls"}]}
+    for told in ({}, {"content": "ab"}, {"reasoning_content": "why"}, {"tool_calls": [call]}):
+        answer = read("openai-chat", sse(chunk(told), last))
+        assert answer.thinking == ["why"]
+        assert answer.call_ids == ["c"]
+        assert answer.text == ("" if "tool_calls" in told else "ab")
+
+
 # -- usage
 
 

@@ -146,6 +146,10 @@ def test_a_call_is_put_together_from_its_pieces_or_its_end() -> None:
     unannounced = stream(delta("function_call_arguments", 0, '{"x":1}'), completed())
     assert pieces.calls == rest.calls == late.calls == [("f", {"x": 1})]
     assert unannounced.calls == [("", {"x": 1})]
+    named_late = stream(delta("function_call_arguments", 0, '{"x"'), done(0, CALL), completed())
+    assert (named_late.calls, named_late.call_ids) == ([("f", {"x": 1})], ["c1"])
+    half = stream(delta("function_call_arguments", 0, '{"x"'), completed())
+    assert half.failure and half.failure.kind == "stream_cut"
     [(_, kind, data, _)] = pieces.continuity
     assert (kind, json.loads(data)) == ("call_item", {"id": "fc_1"})
 

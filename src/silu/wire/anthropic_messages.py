@@ -138,13 +138,15 @@ class AnthropicDecoder(BaseDecoder):
             event = _event(data)
         except msgspec.ValidationError:
             event = loosely(_Event, data)
-        if event.type == "content_block_delta" and event.delta is not None:
+        # The event's name says the same as the type inside it; some proxies leave one of them out.
+        kind = event.type or name.decode("utf-8", "replace")
+        if kind == "content_block_delta" and event.delta is not None:
             self._delta(event.index, event.delta)
             return
-        self._other(event, name, data)
+        self._other(kind, event, name, data)
 
-    def _other(self, event: _Event, name: bytes, data: bytes) -> None:
-        match event.type:
+    def _other(self, kind: str, event: _Event, name: bytes, data: bytes) -> None:
+        match kind:
             case "content_block_start":
                 if bytes(event.content_block) not in (b"", b"null"):
                     self._start(event.index, event.content_block)
@@ -159,7 +161,7 @@ class AnthropicDecoder(BaseDecoder):
                 self._message_stop()
             case "ping":
                 self._emit(Keepalive())
-            case kind:
+            case _:
                 if kind == "error" or name == b"error" or event.error is not None:
                     self._fail(failure_from_object(_any(data), self._status))
 

@@ -79,6 +79,7 @@ class OpenAIChatDecoder(BaseDecoder):
         self._details = Details(cumulative=rules.cumulative_details)
         self._field = ""
         self._empty_field = ""
+        self._elsewhere: dict[str, str] = {}
         self._encrypted: list[str] = []
         self._served = False
         self._usage: dict[str, Any] | None = None
@@ -110,7 +111,12 @@ class OpenAIChatDecoder(BaseDecoder):
             delta = choice.delta
             if delta is not None and not choice.index and not self._finished:
                 self._delta(delta)
-            if choice.finish_reason is not None or delta is None or choice.error is not None:
+            if (
+                choice.finish_reason is not None
+                or delta is None
+                or choice.usage is not None
+                or choice.error is not None
+            ):
                 self._rest(choice)
         if chunk.usage is not None or not choices or chunk.x_groq or chunk.timings:
             self._aside(chunk, data)
@@ -238,12 +244,14 @@ class OpenAIChatDecoder(BaseDecoder):
             self._hidden()
 
     def _choose(self, field: str, text: str) -> str:
-        """Keep to one field; what another one brings counts only where it is no copy (F036)."""
+        """Keep to one field; what another one brings counts only where it is no copy (F036), be
+        it in the same piece or in a later one."""
         if not self._field:
             self._field = field
         if field == self._field:
             return text
-        return _news(self._writer.thinking_text(), text)
+        told = self._elsewhere[field] = self._elsewhere.get(field, "") + text
+        return _news(self._writer.thinking_text(), told, text)
 
     def _hidden(self) -> None:
         """Encrypted reasoning without a word of it: a thought all the same."""
@@ -251,11 +259,18 @@ class OpenAIChatDecoder(BaseDecoder):
         self._writer.end_thinking()
 
     def _message(self, message: Delta) -> None:
-        """A whole answer; on a stream, some servers repeat it all at the end (F038)."""
-        if self._whole_answer or not (self._writer.said or self._writer.thought):
-            for number, call in enumerate(message.tool_calls or ()):
-                call.index = number
-            self._delta(message)
+        """A whole answer. On a stream it is a copy of what came, or brings what did not: it fills
+        the gaps and adds nothing else (F009, F038)."""
+        for number, call in enumerate(message.tool_calls or ()):
+            call.index = number
+        if self._writer.thought:
+            message.reasoning_content = message.reasoning = message.reasoning_text = None
+            message.reasoning_details = None
+        if self._calls.any:
+            message.tool_calls = message.function_call = None
+        if self._writer.said:
+            message.content = message.refusal = message.annotations = None
+        self._delta(message)
 
     def _array(self, content: list[Any]) -> None:
         for item in content:
@@ -340,6 +355,9 @@ class OpenAIChatDecoder(BaseDecoder):
             self._writer.keep(None, ENCRYPTED, value, ENCRYPTED)
 
 
-def _news(known: str, text: str) -> str:
-    """What `text` adds to `known`: nothing when it repeats it, the rest when it goes on from it."""
-    return text.removeprefix(known)
+def _news(known: str, told: str, text: str) -> str:
+    """What `text` adds to `known`, the newest piece of all that another field has `told`: nothing
+    while that is a copy, the rest where it goes on from one, all of it where it is none."""
+    if known.startswith(told):
+        return ""
+    return told[len(known) :] if told.startswith(known) else text

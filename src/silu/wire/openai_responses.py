@@ -66,6 +66,11 @@ class _Open:
         self.args: list[str] = []
         self.text = False
 
+    @property
+    def waits(self) -> bool:
+        """Pieces of a call have come whose name has not."""
+        return bool(self.args) and self.block < 0 and not self.done
+
 
 class ResponsesDecoder(BaseDecoder):
     _dialect = "openai-responses"
@@ -88,7 +93,8 @@ class ResponsesDecoder(BaseDecoder):
             event = read_event(data)
         except msgspec.ValidationError:
             event = loosely(Event, data)
-        kind = event.type
+        # The event's name says the same as the type inside it; some proxies leave one of them out.
+        kind = event.type or name.decode("utf-8", "replace")
         if kind == "response.output_text.delta":
             if event.delta:
                 self._text(event, event.delta)
@@ -102,10 +108,10 @@ class ResponsesDecoder(BaseDecoder):
             if event.delta:
                 self._arguments(event, event.delta)
         else:
-            self._other(event, name, data)
+            self._other(kind, event, name, data)
 
-    def _other(self, event: Event, name: bytes, data: bytes) -> None:
-        match event.type:
+    def _other(self, kind: str, event: Event, name: bytes, data: bytes) -> None:
+        match kind:
             case "response.output_item.added":
                 self._added(event)
             case "response.output_item.done":
@@ -124,7 +130,7 @@ class ResponsesDecoder(BaseDecoder):
                 self._failed(event.response)
             case "keepalive" | "ping":
                 self._emit(Keepalive())
-            case kind:
+            case _:
                 if kind == "error" or name == b"error" or (not kind and b'"error"' in data):
                     self._fail(failure_from_object(read_any(data), self._status))
 
@@ -162,10 +168,10 @@ class ResponsesDecoder(BaseDecoder):
 
     def _arguments(self, event: Event, piece: str) -> None:
         opened = self._opened(self._place(event))
+        """Pieces of a call that was not announced wait for its name."""
         opened.args.append(piece)
-        if opened.block < 0:
-            self._open_call(opened, Item())
-        self._writer.call_args(opened.block, piece)
+        if opened.block >= 0:
+            self._writer.call_args(opened.block, piece)
 
     def _added(self, event: Event) -> None:
         if bytes(event.item) in _EMPTY:
@@ -179,7 +185,7 @@ class ResponsesDecoder(BaseDecoder):
     def _open_call(self, opened: _Open, item: Item) -> None:
         call_id = item.call_id or item.id or made_id(self._seed, self._calls)
         self._calls += 1
-        opened.block = self._writer.call(call_id, item.name or "", "")
+        opened.block = self._writer.call(call_id, item.name or "", "".join(opened.args))
 
     # -- whole items
 
@@ -351,7 +357,7 @@ class ResponsesDecoder(BaseDecoder):
 
     def _half_a_call(self) -> bool:
         return any(
-            opened.block >= 0 and not is_json("".join(opened.args) or "{}")
+            (opened.block >= 0 or opened.waits) and not is_json("".join(opened.args) or "{}")
             for opened in self._items.values()
         )
 
@@ -398,6 +404,8 @@ class ResponsesDecoder(BaseDecoder):
 
     def _tail(self, reason: FinishReason | None) -> None:
         for opened in self._items.values():
+            if opened.waits:
+                self._open_call(opened, Item())
             if opened.block >= 0:
                 self._end_call(opened)
         for index, data in self._unsealed.values():

@@ -53,6 +53,11 @@ class ToolCalls:
         self._by_id: dict[str, _Call] = {}
         self._last: _Call | None = None
 
+    @property
+    def any(self) -> bool:
+        """Has a call been begun?"""
+        return bool(self._calls)
+
     def piece(self, index: int | None, call_id: str, name: str, args: str) -> None:
         """One piece of a call, as it came; empty strings for what it does not tell."""
         call = self._known(index, call_id, name, args)

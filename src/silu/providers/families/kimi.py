@@ -38,7 +38,7 @@ K3 = Facts(
     default=Level.MAX,
     **_COMMON,
 )
-_SILENT = Facts(family="kimi", generation="k2", thinking="unsupported")
+_SILENT = Facts(family="kimi", generation="k2", thinking="unsupported", tags=_TAGS)
 
 
 def facts(model: str) -> Facts | None:

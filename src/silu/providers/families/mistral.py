@@ -9,6 +9,10 @@ import re
 
 from silu.providers.facts import Facts, always_on, up_to
 from silu.types.levels import Level
+from silu.types.rules import STANDARD_TAGS, TagRules
+
+# Raw servers without a reasoning parser show the model's own marks (vLLM's parsers, 2026-11).
+_TAGS = TagRules(pairs=(*STANDARD_TAGS, ("[THINK]", "[/THINK]")))
 
 HYBRID = Facts(family="mistral", generation="small-4", levels=(Level.OFF, Level.HIGH), tags=None)
 LARGE_4 = Facts(
@@ -16,9 +20,9 @@ LARGE_4 = Facts(
 )
 # `prompt_mode` is how the deprecated line is asked.
 MAGISTRAL = always_on(
-    family="mistral", generation="magistral", extra={"prompt_mode": "reasoning"}, tags=None
+    family="mistral", generation="magistral", extra={"prompt_mode": "reasoning"}, tags=_TAGS
 )
-_LOCAL = always_on(family="mistral", generation="ministral-reasoning")
+_LOCAL = always_on(family="mistral", generation="ministral-reasoning", tags=_TAGS)
 _SILENT = Facts(family="mistral", generation="plain", thinking="unsupported", tags=None)
 
 
