@@ -71,6 +71,8 @@ async def test_what_is_not_known_is_refused_before_anything_is_kept(app: App) ->
         {"level": "enormous"},
         {"workspace": "/no/such/folder"},
         {"workspace": "/etc"},
+        {"workspace": str(app.settings.paths.data)},
+        {"workspace": str(app.settings.paths.data.parent)},
     ]
     for wish in wishes:
         with pytest.raises(UserError):

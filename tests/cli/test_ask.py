@@ -28,7 +28,9 @@ class Ran:
         self.code, self.out, self.err = code, out.decode(), err.decode()
 
 
-async def begin(workspace: Workspace, *args: str) -> asyncio.subprocess.Process:
+async def begin(
+    workspace: Workspace, *args: str, cwd: Path | None = None
+) -> asyncio.subprocess.Process:
     return await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
@@ -38,12 +40,12 @@ async def begin(workspace: Workspace, *args: str) -> asyncio.subprocess.Process:
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
-        cwd=workspace.home,
+        cwd=cwd or workspace.work,
     )
 
 
-async def silu(workspace: Workspace, *args: str, text: str = "") -> Ran:
-    process = await begin(workspace, *args)
+async def silu(workspace: Workspace, *args: str, text: str = "", cwd: Path | None = None) -> Ran:
+    process = await begin(workspace, *args, cwd=cwd)
     out, err = await asyncio.wait_for(process.communicate(text.encode()), 60)
     return Ran(process.returncode, out, err)
 
@@ -73,6 +75,16 @@ async def test_thinking_goes_to_stderr_and_the_answer_to_stdout(vendor: Setup) -
     assert "thinking high" in ran.err
 
 
+async def test_no_session_works_where_silus_own_keys_lie(vendor: Setup) -> None:
+    fake, workspace = vendor
+    keys = Call("read_file", {"path": "config/endpoints.json"})
+    fake.script = play(answer(keys), answer("I cannot."))
+    ran = await silu(workspace, "ask", "Which keys?", "--model", REF, cwd=workspace.home)
+    assert ran.code == 0, ran.err
+    assert "works in one of its own" in ran.err
+    assert "no such file" in str(fake.bodies[-1]["messages"][-1])
+
+
 async def test_piped_text_stands_behind_the_question(vendor: Setup) -> None:
     fake, workspace = vendor
     ran = await silu(workspace, "ask", "Count the words:", "--model", REF, text="one two three\n")
@@ -84,7 +96,7 @@ async def test_piped_text_stands_behind_the_question(vendor: Setup) -> None:
 
 async def test_json_tells_everything_in_one_object(vendor: Setup) -> None:
     fake, workspace = vendor
-    (workspace.home / "note.txt").write_text("the secret word is plum")
+    (workspace.work / "note.txt").write_text("the secret word is plum")
     fake.script = play(
         answer(Think("I read it."), Call("read_file", {"path": "note.txt"})),
         answer(Think("Plum."), "The word is plum."),

@@ -80,7 +80,7 @@ async def terminal(workspace: Workspace, *args: str) -> Terminal:
         stdin=slave,
         stdout=slave,
         stderr=slave,
-        cwd=workspace.home,
+        cwd=workspace.work,
         start_new_session=True,
     )
     os.close(slave)
@@ -97,7 +97,7 @@ async def test_a_call_is_shown_and_made_when_the_person_says_yes(vendor: Setup) 
     tty.type("y")
     assert await tty.end() == 0
     assert "Written." in tty.screen
-    assert (workspace.home / "a.txt").read_text() == "one\n"
+    assert (workspace.work / "a.txt").read_text() == "one\n"
 
 
 async def test_a_no_and_its_reason_reach_the_model(vendor: Setup) -> None:
@@ -110,7 +110,7 @@ async def test_a_no_and_its_reason_reach_the_model(vendor: Setup) -> None:
     tty.type("wrong folder")
     assert await tty.end() == 0
     assert "wrong folder" in json.dumps(fake.bodies[-1])
-    assert not (workspace.home / "a.txt").exists()
+    assert not (workspace.work / "a.txt").exists()
 
 
 async def test_a_question_is_answered_by_the_number_of_a_choice(vendor: Setup) -> None:
@@ -131,7 +131,7 @@ async def test_ctrl_c_at_the_question_stops_the_run(vendor: Setup) -> None:
     await tty.until("write_file? [y]es")
     tty.process.send_signal(2)
     assert await tty.end() == 130
-    assert not (workspace.home / "a.txt").exists()
+    assert not (workspace.work / "a.txt").exists()
 
 
 async def test_without_a_terminal_the_call_is_refused_and_the_model_told_why(
@@ -142,7 +142,7 @@ async def test_without_a_terminal_the_call_is_refused_and_the_model_told_why(
     ran = await silu(workspace, "ask", "Write", "--model", REF)
     assert ran.code == 0, ran.err
     assert "--allow" in json.dumps(fake.bodies[-1])
-    assert not (workspace.home / "a.txt").exists()
+    assert not (workspace.work / "a.txt").exists()
 
 
 async def test_what_is_allowed_by_a_flag_runs_unasked(vendor: Setup) -> None:
@@ -150,7 +150,7 @@ async def test_what_is_allowed_by_a_flag_runs_unasked(vendor: Setup) -> None:
     fake.script = play(WRITE, answer("Written."))
     ran = await silu(workspace, "ask", "Write", "--model", REF, "--allow", "write_file:*.txt")
     assert ran.code == 0, ran.err
-    assert (workspace.home / "a.txt").read_text() == "one\n"
+    assert (workspace.work / "a.txt").read_text() == "one\n"
 
 
 async def test_a_flag_that_names_no_tool_is_refused(vendor: Setup) -> None:

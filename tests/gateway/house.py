@@ -60,6 +60,13 @@ class Workspace:
         return self
 
     @property
+    def work(self) -> Path:
+        """A folder of the person's: commands start in it."""
+        folder = self.home / "work"
+        folder.mkdir(exist_ok=True)
+        return folder
+
+    @property
     def url(self) -> str:
         return self.link.partition("#")[0]
 

@@ -185,8 +185,18 @@ class Sessions(Changes):
         await self.store.set_workspace(session_id, folder)
 
     async def _allowed_folder(self, wish: str, *, any_folder: bool = False) -> Path:
-        """The wished folder, links followed, when it exists and lies in an allowed root."""
+        """The wished folder, links followed, when it exists and lies in an allowed root, and
+        silu's own keys and settings do not lie in it."""
         folder = await asyncio.to_thread(existing_folder, wish)
+        paths = self.settings.paths
+        config, data = resolved(str(paths.config)), resolved(str(paths.data))
+        if folder.is_relative_to(config) or any(p.is_relative_to(folder) for p in (config, data)):
+            raise UserError(
+                f"{wish} holds silu's own keys or data, which no model may see.",
+                code="own_folder",
+                setting="workspace",
+                fix="Choose a folder without them.",
+            )
         roots = self.settings.preferences.workspace_roots
         if any_folder or any(folder.is_relative_to(resolved(root)) for root in roots):
             return folder

@@ -12,6 +12,8 @@ import sys
 import uuid
 from pathlib import Path
 
+import msgspec
+
 from silu.cli import person
 from silu.cli.exits import FAULT_OF_USER, FAULT_OF_VENDOR, INTERRUPTED, OK
 from silu.cli.link import Frame, Link, connect
@@ -76,15 +78,7 @@ async def _ask(args: argparse.Namespace, question: str, allowed: list[Rule]) -> 
     sink: Sink = Collected() if args.json else Printer(quiet=args.quiet)
     link = await connect(dict(os.environ), tell=sink.notice)
     try:
-        session_id = args.session or await link.create_session(
-            api.SessionCreate(
-                model=args.model,
-                mode=args.mode,
-                level=args.level,
-                workspace=str(Path.cwd()),
-                approvals=allowed,
-            )
-        )
+        session_id = args.session or await _begin(link, args, allowed, sink)
         if args.session and allowed:
             await link.patch_session(session_id, api.SessionPatch(approvals=allowed))
         if args.session and args.model:
@@ -97,6 +91,24 @@ async def _ask(args: argparse.Namespace, question: str, allowed: list[Rule]) -> 
         await link.close()
     sink.finish(session_id, done)
     return _code(done)
+
+
+async def _begin(link: Link, args: argparse.Namespace, allowed: list[Rule], sink: Sink) -> str:
+    """A new session that works where the person is, but not where silu's own keys lie."""
+    wish = api.SessionCreate(
+        model=args.model,
+        mode=args.mode,
+        level=args.level,
+        workspace=str(Path.cwd()),
+        approvals=allowed,
+    )
+    try:
+        return await link.create_session(wish)
+    except UserError as refused:
+        if refused.code != "own_folder":
+            raise
+        sink.notice("silu's own keys lie in this folder: the session works in one of its own.")
+        return await link.create_session(msgspec.structs.replace(wish, workspace=None))
 
 
 async def _turn(
