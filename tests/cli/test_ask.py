@@ -271,3 +271,9 @@ async def test_models_shows_levels_and_where_they_are_known_from(vendor: Setup) 
     assert "off" in row
     assert "high" in row
     assert "family" in row
+
+
+async def test_models_says_so_when_none_contains_the_filter(vendor: Setup) -> None:
+    ran = await silu(vendor[1], "models", "no-such-model")
+    assert (ran.code, ran.out) == (0, "")
+    assert "'no-such-model'" in ran.err

@@ -146,6 +146,13 @@ async def test_a_file_that_no_tool_can_open_is_not_denied(workspace: Path) -> No
     assert "I was given no tool for opening files." in made[-1]["content"]
 
 
+async def test_a_listing_that_was_refused_is_told_in_the_tools_own_words(workspace: Path) -> None:
+    asked: list[Any] = [{"role": "user", "content": "What is in here?"}]
+    made = await turn(asked, workspace / "src" / "moon.py")
+    assert last_todos(made) == ["completed", "cancelled", "completed"]
+    assert "Error: " in made[-1]["content"]
+
+
 async def test_a_chinese_question_gets_a_chinese_turn(workspace: Path) -> None:
     made = await turn([{"role": "user", "content": "这里有什么？"}], workspace)
     assert "演示" in made[-1]["content"]
@@ -166,7 +173,11 @@ async def test_levels_change_how_much_it_thinks() -> None:
 async def test_without_tools_it_answers_at_once_and_claims_nothing() -> None:
     choice = await call([{"role": "user", "content": "What is in here?"}], names=[])
     assert choice["finish_reason"] == "stop"
-    assert "without tools" in choice["message"]["content"]
+    said = choice["message"]["reasoning_content"] + choice["message"]["content"]
+    assert "without tools" in said
+    assert "did run" not in said
+    assert "What I found" not in said
+    assert "$" not in said
 
 
 async def test_think_about_gives_a_long_thought_even_as_first_message() -> None:

@@ -25,7 +25,10 @@ def run(args: argparse.Namespace) -> int:
         told = {"models": wanted, "default": default, "problems": problems}
         sys.stdout.write(msgspec.json.encode(told).decode() + "\n")
         return OK
-    write_table([_HEAD, *(_row(model, default) for model in wanted)])
+    if models and not wanted:
+        sys.stderr.write(f"silu: no model contains {args.filter!r}; without it all are listed\n")
+    else:
+        write_table([_HEAD, *(_row(model, default) for model in wanted)])
     for problem in problems:
         sys.stderr.write(f"· {problem}\n")
     return OK

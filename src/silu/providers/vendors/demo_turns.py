@@ -203,8 +203,8 @@ def _wire(scene: _Scene) -> str:
 def _tour(scene: _Scene) -> Step:
     turn = scene.texts["tour"]
     if "list_files" not in scene.tools and "list_files" not in scene.called:
-        text = fill(turn["answer"], {"found": fill(turn["found_plain"])})
-        return Step(thought=scene.paragraphs(turn["answer_think"]), text=text)
+        text = fill(turn["answer"], {"real": "", "found": fill(turn["found_plain"])})
+        return Step(thought=scene.paragraphs(turn["plain_think"]), text=text)
     if "list_files" not in scene.called:
         calls = (*_todo(scene, 0), DemoCall("list_files", {"depth": 2}))
         return Step(thought=scene.paragraphs(turn["think"]), calls=calls)
@@ -220,7 +220,7 @@ def _tour(scene: _Scene) -> Step:
         found = turn["found"]
     else:
         found = turn["found_empty" if _is_empty(scene) else "found_nothing"]
-    answer = fill(turn["answer"], {"found": fill(found, words)})
+    answer = fill(turn["answer"], {"real": turn["real"], "found": fill(found, words)})
     return Step(thought=scene.paragraphs(turn["answer_think"]), text=answer)
 
 
