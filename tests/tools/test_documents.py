@@ -284,6 +284,7 @@ def page(body: str) -> str:
         ("<ul><li>a<ol><li>b</li><li>c</li></ol></li><li>d</li></ul>", "- a\n  1. b\n  2. c\n- d"),
         ("<pre>x = 1\n  y</pre>", "```\nx = 1\n  y\n```"),
         ("<table><tr><th>A<th>B<tr><td>1<td><p>2</p></table>", "| A | B |\n| 1 | 2 |"),
+        ("<p>use <code>a  b</code> or <kbd>c</kbd></p>", "use `a b` or `c`"),
         ("<blockquote><p>said</p></blockquote>", "> said"),
         ('<a href="../x?a=1">an  x</a>', "[an x](https://e.org/x?a=1)"),
         ('<a href="javascript:alert(1)">go</a>', "go"),

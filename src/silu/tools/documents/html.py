@@ -143,6 +143,8 @@ class _Writer:
                     self._text(f"[image: {alt}]")
             case "a":
                 self._links.append(len(self._line))
+            case "code" | "kbd" | "samp":
+                self._quote()
             case "td" | "th":
                 if self._rows and self._rows[-1]:
                     self._cells += 1
@@ -157,6 +159,8 @@ class _Writer:
         match tag:
             case "a":
                 self._end_link(node)
+            case "code" | "kbd" | "samp":
+                self._quote()
             case "td" | "th":
                 self._cells = max(0, self._cells - 1)
                 self._line.append(" ")
@@ -208,6 +212,10 @@ class _Writer:
 
     def _text(self, text: str) -> None:
         self._line.append(text if self._pre else _BLANK.sub(" ", text))
+
+    def _quote(self) -> None:
+        if not self._pre:
+            self._line.append("`")
 
     def _next_mark(self) -> str:
         if not self._lists:

@@ -1,5 +1,6 @@
 """What the reading program is asked, and what it answers."""
 
+import time
 from typing import Literal
 
 import msgspec
@@ -8,6 +9,9 @@ Kind = Literal["pdf", "docx", "xlsx", "csv", "html", "text"]
 
 MAX_CHARS = 1_000_000
 """Characters of one answer; what comes after them is read by a later order."""
+
+PATIENCE = 30.0
+"""Seconds after which the program ends with what it has, well before it is ended."""
 
 
 class Order(msgspec.Struct, kw_only=True, omit_defaults=True):
@@ -55,6 +59,7 @@ class Pages:
         self.full = False
         self._end = None if order.count is None else order.start + order.count - 1
         self._left = order.max_chars
+        self._until = time.monotonic() + PATIENCE
         self._texts: list[str] = []
 
     def wants(self, number: int) -> bool:
@@ -65,7 +70,7 @@ class Pages:
         self._texts.append(text[: self._left])
         self._left -= len(text)
         self.last = number
-        self.full = self._left <= 0
+        self.full = self._left <= 0 or time.monotonic() > self._until
 
     def over(self, number: int) -> bool:
         """Whether nothing from this page on is wanted."""
