@@ -11,6 +11,7 @@ from silu.agent.approvals import (
     Policy,
     is_dangerous,
     judge,
+    placed,
     rule_of,
     suggestions,
 )
@@ -138,6 +139,41 @@ def test_an_approval_leaves_a_rule_only_beyond_once() -> None:
     )
 
 
+@pytest.mark.parametrize("command", ["r''m -rf x", 'su"do" ls', "gi't' push"])
+def test_quotes_do_not_hide_a_dangerous_word(command: str) -> None:
+    assert shell(rules(("shell", "*", "allow")), command) == "ask"
+    assert suggestions(SHELL, {"command": command}) == [command]
+
+
+def test_a_word_on_one_call_allows_no_other_that_looks_like_its_pattern() -> None:
+    wild = {"command": "mv * ../kept"}
+    for pattern in (None, wild["command"]):
+        kept = rule_of(SHELL, wild, Approval(decision="allow", scope="session", pattern=pattern))
+        assert kept is not None
+        assert judge(Policy(), SHELL, wild, [kept]) == "allow"
+        assert judge(Policy(), SHELL, {"command": "mv notes.txt ../kept"}, [kept]) == "ask"
+    page = {"path": "app/[id]/page.tsx"}
+    kept = rule_of(WRITE, page, Approval(decision="allow", scope="always"))
+    assert kept is not None
+    assert judge(Policy(), WRITE, page, [kept]) == "allow"
+    assert judge(Policy(), WRITE, {"path": "app/i/page.tsx"}, [kept]) == "ask"
+    gone = {"command": "rm -r *.o"}
+    kept = rule_of(SHELL, gone, Approval(decision="allow", scope="session"))
+    assert kept is not None
+    assert judge(Policy(), SHELL, gone, [kept]) == "allow"
+    assert judge(Policy(), SHELL, {"command": "rm -r a.o"}, [kept]) == "ask"
+
+
+@pytest.mark.parametrize("path", ["src/../.env", "./.env", " .env", "src/up/.env", "{root}/.env"])
+def test_rules_for_paths_see_the_file_that_is_meant(path: str, tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "up").symlink_to("..")
+    args = placed({"path": path.format(root=tmp_path), "content": ""}, tmp_path)
+    assert judge(rules(("write_file", "src/*", "allow")), WRITE, args) == "ask"
+    assert judge(rules(("*", "*", "allow"), ("*", ".env", "deny")), WRITE, args) == "deny"
+    assert suggestions(WRITE, args) == [".env"]
+
+
 # --------------------------------------------------------------------------- in a turn
 
 
@@ -206,6 +242,17 @@ async def test_allowed_for_the_session_is_not_asked_again(asking: Bench) -> None
     await asking.say("go")
     assert [r.status for r in results(asking)] == ["ok", "ok"]
     assert len(asking.facts("approval_request")) == 1
+
+
+async def test_a_pattern_for_a_folder_does_not_reach_beside_it(asking: Bench) -> None:
+    (asking.session.workspace / "src").mkdir()
+    beside = Call("edit_file", {"path": "src/../notes.txt", "old": "42", "new": "43"})
+    asking.session.rules = [Rule(tool="edit_file", action="allow", pattern="src/*")]
+    asking.fake.script = play(answer(beside), answer("ok"))
+    answers(asking, Approval(decision="deny"))
+    await asking.say("go")
+    assert [r.status for r in results(asking)] == ["denied"]
+    assert "42" in (asking.session.workspace / "notes.txt").read_text()
 
 
 async def test_a_call_that_cannot_be_made_is_not_asked_about(asking: Bench) -> None:

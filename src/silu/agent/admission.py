@@ -2,7 +2,7 @@
 
 import msgspec
 
-from silu.agent.approvals import Policy, judge, rule_of, suggestions
+from silu.agent.approvals import Policy, judge, placed, rule_of, suggestions
 from silu.agent.planning import decide, refusal
 from silu.agent.ports import Approves
 from silu.agent.turn import Turn
@@ -62,7 +62,8 @@ async def may_run(
     if policy is None and not asks:
         return True
     rules = runs.rules() if isinstance(runs, Approves) else ()
-    verdict = judge(policy or ASK_ALL, tool, args, rules)
+    named = placed(args, turn.state.session.workspace)
+    verdict = judge(policy or ASK_ALL, tool, named, rules)
     if verdict == "deny":
         raise DeniedError(f"{tool.name} was not run: a rule of the person's forbids this call.")
     if verdict == "allow":
@@ -76,7 +77,7 @@ async def may_run(
         approval = await runs.approval(request)
     if approval is None:
         return False
-    if (rule := rule_of(tool, args, approval)) is not None:
+    if (rule := rule_of(tool, named, approval)) is not None:
         await runs.add_rule(rule, approval.scope)
     if approval.decision == "deny":
         why = f" They said: {approval.reason}" if approval.reason else ""
@@ -120,7 +121,7 @@ async def _request(
         call_id=call.call_id,
         name=call.name,
         arguments=call.arguments,
-        suggested_patterns=suggestions(tool, args),
+        suggested_patterns=suggestions(tool, placed(args, turn.state.session.workspace)),
     )
     if tool.preview is not None:
         request.diff = await tool.preview(args, context_of(turn, call, wait_id=approval_id))

@@ -4,16 +4,21 @@ The mode stands above all of this. A dangerous command is allowed only by a rule
 out; a command line of several parts is as strict as its strictest part.
 """
 
+import glob
+import posixpath
 import re
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import Literal
 
 import msgspec
 
 from silu.agent.planning import CONTROL
 from silu.tools.base import Args, Tool
+from silu.tools.paths import inside
 from silu.tools.read_only import UnprovenError, simple_commands
+from silu.types.errors import ToolError
 from silu.types.policy import Action, Rule, Scope
 
 _STRICTNESS: dict[Action, int] = {"allow": 0, "ask": 1, "deny": 2}
@@ -52,6 +57,20 @@ def judge(policy: Policy, tool: Tool, args: Args, more: Sequence[Rule] = ()) -> 
     return _strictest(_command(rules, subject, part, plain) for part in _parts(subject))
 
 
+def placed(args: Args, workspace: Path) -> Args:
+    """The arguments with the path that is meant, however it was spelled: rules name files, and
+    `src/../x` is none of `src/*`."""
+    path = args.get("path")
+    if not isinstance(path, str):
+        return args
+    try:
+        meant = inside(workspace, path).as_posix()
+    except ToolError:
+        # Outside: the file tools refuse it, another tool may have places of its own.
+        meant = posixpath.normpath(path.strip())
+    return {**args, "path": meant}
+
+
 def subject_of(args: Args) -> str:
     """What rules are matched against: the command, path or URL, else the arguments as JSON."""
     for name in _SUBJECTS:
@@ -65,7 +84,8 @@ def suggestions(tool: Tool, args: Args) -> list[str]:
     subject = subject_of(args)
     found = [subject]
     if "command" in args:
-        if not is_dangerous(subject) and len(_parts(subject)) == 1:
+        parts = _parts(subject)
+        if len(parts) == 1 and not is_dangerous(subject) and not is_dangerous(parts[0]):
             words = subject.split()
             found += [f"{' '.join(words[:2])} *"] if len(words) > 2 else []
     elif "path" in args and "/" in subject:
@@ -81,9 +101,11 @@ def rule_of(tool: Tool, args: Args, approval: Approval) -> Rule | None:
     """The rule that a person's word leaves behind; `None` for this once."""
     if approval.scope == "once":
         return None
-    return Rule(
-        tool=tool.name, action=approval.decision, pattern=approval.pattern or subject_of(args)
-    )
+    subject, pattern = subject_of(args), approval.pattern
+    if pattern is None or pattern == subject:
+        # This very call: a `*` that stands in it is its own and no wider word of the person.
+        pattern = glob.escape(subject)
+    return Rule(tool=tool.name, action=approval.decision, pattern=pattern)
 
 
 # ------------------------------------------------------------------------------- commands
@@ -123,11 +145,17 @@ def _command(rules: list[Rule], whole: str, part: str, plain: Action) -> Action:
     winner = _winner(rules, whole, part)
     if winner is None:
         return plain
-    if winner.action != "allow" or winner.pattern == whole:
+    if winner.action != "allow" or _spells_out(winner, whole):
         return winner.action
     # Behind `git *` anything could follow in a line that cannot be taken apart.
-    too_broad = is_dangerous(whole) or (winner.pattern != "*" and _is_opaque(part))
+    hidden = winner.pattern != "*" and _is_opaque(part)
+    # Both as it was written and as the shell reads it: quotes can hide a word.
+    too_broad = hidden or is_dangerous(whole) or is_dangerous(part)
     return plain if too_broad else "allow"
+
+
+def _spells_out(rule: Rule, whole: str) -> bool:
+    return rule.pattern in {whole, glob.escape(whole)}
 
 
 def _is_opaque(part: str) -> bool:
@@ -141,7 +169,7 @@ def _is_opaque(part: str) -> bool:
 def _winner(rules: list[Rule], whole: str, part: str) -> Rule | None:
     """The last rule that names the whole call or matches this part of it."""
     for rule in reversed(rules):
-        if rule.pattern == whole or fnmatchcase(part, rule.pattern):
+        if _spells_out(rule, whole) or fnmatchcase(part, rule.pattern):
             return rule
     return None
 
