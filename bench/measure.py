@@ -5,7 +5,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 
@@ -19,8 +19,16 @@ class Row(NamedTuple):
     goal: float | None = None
 
 
-def report(title: str, rows: Sequence[Row]) -> None:
-    print(f"\n{title}")
+def title(text: str) -> None:
+    """The head of a table, with the load the machine has at this moment."""
+    print(f"\n{text}   (load {os.getloadavg()[0]:.1f})", flush=True)
+
+
+def say(text: str) -> None:
+    print(f"  {text}", flush=True)
+
+
+def print_rows(rows: Iterable[Row]) -> None:
     for row in rows:
         line = f"  {row.name:44} {row.value:9.2f} {row.unit:3}"
         if row.ratio is not None:
@@ -31,6 +39,11 @@ def report(title: str, rows: Sequence[Row]) -> None:
         print(line, flush=True)
 
 
+def report(head: str, rows: Iterable[Row]) -> None:
+    title(head)
+    print_rows(rows)
+
+
 def rounds(cases: dict[str, Callable[[], object]], *, times: int) -> dict[str, list[float]]:
     """CPU seconds of each case, every round running each once; the first round is thrown away."""
     taken: dict[str, list[float]] = {name: [] for name in cases}
@@ -38,20 +51,6 @@ def rounds(cases: dict[str, Callable[[], object]], *, times: int) -> dict[str, l
         for name, case in cases.items():
             began = time.process_time()
             case()
-            if number:
-                taken[name].append(time.process_time() - began)
-    return taken
-
-
-async def async_rounds(
-    cases: dict[str, Callable[[], Awaitable[object]]], *, times: int
-) -> dict[str, list[float]]:
-    """`rounds` for coroutines."""
-    taken: dict[str, list[float]] = {name: [] for name in cases}
-    for number in range(times + 1):
-        for name, case in cases.items():
-            began = time.process_time()
-            await case()
             if number:
                 taken[name].append(time.process_time() - began)
     return taken

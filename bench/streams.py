@@ -1,12 +1,12 @@
 """Streams to decode: the bytes a vendor would send for `n` deltas, half thought, half answer.
 
 Texts differ from delta to delta, because real ones do and because some clients watch for
-repetition. Field names and envelopes are those of each dialect.
+repetition; `said` replaces them. Field names and envelopes are those of each dialect.
 """
 
 import itertools
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 WORDS = ("the", "lamp", "was", "lit", "before", "the", "rain", "began", "and", "nobody", "asked")
 READ = 64 * 1024
@@ -18,7 +18,7 @@ def texts(n: int) -> Iterator[str]:
     return (f" {next(words)}{i % 10}" for i in range(n))
 
 
-def openai_chat(n: int) -> bytes:
+def openai_chat(n: int, said: Iterable[str] | None = None) -> bytes:
     head = {
         "id": "chatcmpl-bench",
         "object": "chat.completion.chunk",
@@ -32,7 +32,7 @@ def openai_chat(n: int) -> bytes:
         return f"data: {json.dumps({**head, 'choices': [choice]}, separators=(',', ':'))}\n\n"
 
     out = [chunk({"role": "assistant", "content": ""})]
-    for number, text in enumerate(texts(n)):
+    for number, text in enumerate(said or texts(n)):
         out.append(chunk({"reasoning_content" if number < n // 2 else "content": text}))
     out.append(chunk({}, "stop"))
     usage = {"prompt_tokens": 9, "completion_tokens": n, "total_tokens": n + 9}
@@ -41,7 +41,7 @@ def openai_chat(n: int) -> bytes:
     return "".join(out).encode()
 
 
-def anthropic_messages(n: int) -> bytes:
+def anthropic_messages(n: int, said: Iterable[str] | None = None) -> bytes:
     def event(kind: str, **fields: object) -> str:
         body = json.dumps({"type": kind, **fields}, separators=(",", ":"))
         return f"event: {kind}\ndata: {body}\n\n"
@@ -59,7 +59,7 @@ def anthropic_messages(n: int) -> bytes:
     thinking = {"type": "thinking", "thinking": "", "signature": ""}
     out = [event("message_start", message=message)]
     out.append(event("content_block_start", index=0, content_block=thinking))
-    for number, text in enumerate(texts(n)):
+    for number, text in enumerate(said or texts(n)):
         if number == n // 2:
             signature = {"type": "signature_delta", "signature": "c2lnbmVk" * 30}
             out.append(event("content_block_delta", index=0, delta=signature))
