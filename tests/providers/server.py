@@ -117,6 +117,7 @@ class Server:
         self.routes = routes or {}
         self.seen: list[Seen] = []
         self.url = ""
+        self.connections = 0
         self.on_request: Callable[[Seen], None] | None = None
         self._server: asyncio.Server | None = None
         self._tasks: set[asyncio.Task] = set()
@@ -141,6 +142,7 @@ class Server:
     async def _serve(self, reader, writer) -> None:
         task = asyncio.current_task()
         self._tasks.add(task)
+        self.connections += 1
         try:
             while await self._one(reader, writer):
                 pass

@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from silu.providers.resolve import level_choice
 from silu.types.calls import CallEnd, CallRequest, CallStart, CallWait
 from silu.types.errors import UserError
 from silu.types.events import Keepalive, TextDelta, ThinkingDelta
@@ -214,6 +215,17 @@ async def test_an_unknown_model_is_named(house):
         house.connect("own", server.url + "/v1")
         end = await house.client().complete(ask())
     assert end.failure.kind == "unknown_model" and end.failure.setting == "model"
+    async with Server(refusal("model_not_found", status=404)) as server:
+        house.connect("own", server.url + "/v1")
+        end = await house.client().complete(ask("own/gone-9"))
+    assert end.failure.kind == "unknown_model" and "gone-9" in end.failure.message
+
+
+def test_a_word_that_is_no_level_is_refused_with_the_choices():
+    assert level_choice("Ultra") is level_choice("max") is Level.MAX
+    with pytest.raises(UserError, match="low, medium, high") as error:
+        level_choice("a bit")
+    assert error.value.setting == "level"
 
 
 async def test_a_path_nobody_serves_names_the_base_url(house):
@@ -398,7 +410,20 @@ async def test_the_same_connection_serves_the_next_call(house):
         client = house.client()
         await client.complete(ask())
         await client.complete(ask())
-        assert len(server._tasks) == 1
+        assert server.connections == 1
+
+
+async def test_what_comes_behind_an_answer_is_read_off_so_that_its_connection_serves_again(house):
+    first = chat()
+    first.chunks.append(b": bye\n\n")
+    first.pause = asyncio.Event()
+    async with Server(first, chat()) as server:
+        house.connect("own", server.url + "/v1")
+        client = house.client()
+        asyncio.get_running_loop().call_later(0.01, first.pause.set)
+        for _ in range(2):
+            assert (await client.complete(ask())).failure is None
+        assert server.connections == 1
 
 
 async def test_a_client_can_be_used_again_after_closing(house):

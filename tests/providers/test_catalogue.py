@@ -107,6 +107,12 @@ def test_a_long_request_costs_what_its_tier_says_for_all_its_tokens():
     assert cost_of(long, prices) == pytest.approx((100_001 * 4.0 + 100_000 * 0.4) / 1e6 + 18.0)
 
 
+def test_prices_that_tell_no_output_give_no_cost():
+    used = Usage(input_tokens=1, output_tokens=1)
+    assert cost_of(used, Prices(input=1.0)) is None
+    assert cost_of(used, None) is None
+
+
 def test_what_a_tier_does_not_tell_is_as_below_it():
     prices = Prices(
         input=1.0,

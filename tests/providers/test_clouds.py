@@ -217,6 +217,25 @@ class TestVertex:
             end = await house.client().complete(request)
         assert end.failure.kind == "auth" and end.failure.setting == "VERTEX_ACCESS_TOKEN"
 
+    async def test_a_token_of_the_persons_own_is_used_as_it_is(self, house):
+        house.env["VERTEX_ACCESS_TOKEN"] = "ya29.token"
+        async with Server(messages("from vertex")) as server:
+            house.connect(
+                "v",
+                server.url,
+                like="vertex",
+                dialect="anthropic-messages",
+                key_env="VERTEX_ACCESS_TOKEN",
+            )
+            end = await house.client().complete(
+                CallRequest(
+                    model="v/claude-opus-5",
+                    messages=[Message(role="user", parts=[TextPart(text="hi")])],
+                )
+            )
+            assert text_of(end.message) == "from vertex"
+            assert server.seen[0].headers["authorization"] == "Bearer ya29.token"
+
     async def test_without_the_package_and_a_token_the_call_names_what_to_set(
         self, house, monkeypatch
     ):
@@ -280,6 +299,16 @@ class TestRegions:
         assert "reasoning_effort" not in code
         plain = body()
         assert plain["reasoning_effort"] == "low" and "thinking" not in plain
+
+    def test_a_model_without_efforts_is_only_switched_there(self, tmp_path):
+        settings = over(
+            tmp_path,
+            MOONSHOT_API_KEY="sk-test-0123456789",
+            SILU_KIMI_URL="https://api.kimi.com/coding/v1",
+        )
+        for level, said in ((Level.HIGH, "enabled"), (Level.OFF, "disabled")):
+            sent = json.loads(made(settings, "kimi/kimi-k2.5", level=level).http.body)
+            assert sent["thinking"] == {"type": said}
 
 
 class TestOutsiders:

@@ -189,8 +189,18 @@ async def test_a_local_server_counts_only_when_it_answers():
 
 
 async def test_ollama_tells_what_each_model_can_do(house):
-    tags = whole({"models": [{"name": "qwen3:4b"}, {"name": "llama3:8b"}, {"name": "new:1b"}]})
+    tags = whole(
+        {
+            "models": [
+                {"name": "qwen3:4b"},
+                {"name": "llama3:8b"},
+                {"name": "new:1b"},
+                {"name": "silent:1b"},
+            ]
+        }
+    )
     shown = {
+        "new:1b": {"capabilities": ["completion", "thinking"]},
         "qwen3:4b": {"capabilities": ["completion", "tools", "thinking"],
                      "model_info": {"qwen3.context_length": 40960}},
         "llama3:8b": {"capabilities": ["completion", "vision"]},
@@ -211,7 +221,7 @@ async def test_ollama_tells_what_each_model_can_do(house):
     assert thinker.sources["context_window"] == "listing" and thinker.tools == "supported"
     assert plain.thinking == "unsupported" and plain.thinking_levels == ()
     assert plain.images == "supported"
-    assert infos["new:1b"].thinking == "unknown"
+    assert infos["new:1b"].thinking == "supported" and infos["silent:1b"].thinking == "unknown"
     request = CallRequest(
         model="box/llama3:8b", messages=[Message(role="user", parts=[TextPart(text="x")])]
     )

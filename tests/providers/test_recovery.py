@@ -9,7 +9,16 @@ from silu.types.calls import CallEnd, CallRequest, CallStart, LearnedFact, Refus
 from silu.types.events import VendorNote
 from silu.types.levels import Level
 from silu.types.parts import Message, TextPart, ToolCallPart, ToolResultPart, text_of
-from tests.providers.server import Server, chat, claude_refusal, messages, refusal
+from tests.providers.server import (
+    Answer,
+    Server,
+    chat,
+    claude_refusal,
+    delta,
+    messages,
+    refusal,
+    sse,
+)
 
 pytestmark = pytest.mark.anyio
 
@@ -49,6 +58,19 @@ async def test_an_unsupported_effort_teaches_the_list_and_the_nearest_is_sent(ho
     facts = [event.learned for event in events if isinstance(event, LearnedFact)]
     assert facts[0].fact == "levels" and "Supported values" in facts[0].evidence
     assert text_of(events[-1].message) == "hello"
+
+
+async def test_what_a_failing_answer_seems_to_confirm_is_not_learned_yet(house):
+    said = refusal("Unsupported value: 'high'. Supported values are: 'low'.", param="effort")
+    broken = [delta(role="assistant"), {"error": {"message": "overloaded", "code": 503}}]
+    failing = Answer(chunks=[b"".join(sse(*broken, done=False).chunks)])
+    async with Server(said, failing, chat()) as server:
+        house.connect("v", server.url, like="llamacpp")
+        request = CallRequest(model="v/thing", messages=[say()], level=Level.HIGH)
+        events = [event async for event in house.client().stream(request)]
+    told = [type(e).__name__ for e in events if isinstance(e, CallStart | LearnedFact)]
+    assert told == ["CallStart"] * 3 + ["LearnedFact"]
+    assert events[-1].failure is None
 
 
 async def test_a_model_that_does_not_think_is_asked_once_more_without_the_field(house):

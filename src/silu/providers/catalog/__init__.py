@@ -78,8 +78,6 @@ def _longest(entries: dict[str, Entry], name: str) -> Entry:
 
 def _is_version(rest: str) -> bool:
     """`-20251101`, `-latest`, `-v1`, `-preview-05-20`: the same model, dated or labelled."""
-    if rest[:1] not in _BORDERS:
-        return False
     words = rest[1:].replace(":", "-").split("-")
     return all(
         word in {"latest", "preview", "exp", "v1", "v2", "0"} or (word.isdigit() and len(word) >= 2)

@@ -32,14 +32,9 @@ def _here(facts: Facts, model: str) -> Facts:
     if facts.thinking == "unsupported":
         return facts
     forced = facts.forced or _MANDATORY.search(model.lower()) is not None
-    levels = ORDER[1:] if forced else ORDER
-    default = facts.default
-    if default is Level.OFF and forced:
-        default = Level.ADAPTIVE
     return replace(
         facts,
-        levels=levels,
-        default=default,
+        levels=ORDER[1:] if forced else ORDER,
         adaptive=True,
         switch_only=False,
         budgets={},
