@@ -6,7 +6,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 BIN := .venv/bin
 ARGS ?=
 
-.PHONY: help run test test-long setup setup-dev check fix web lock screenshots bench clean
+.PHONY: help run test test-long setup setup-dev check fix web lock screenshots measures bench clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -43,6 +43,9 @@ lock: ## write the lock files anew from pyproject.toml (ARGS=--upgrade for newer
 
 screenshots: setup-dev web ## take the pictures of docs/tour.md again
 	@$(BIN)/python scripts/screenshots.py
+
+measures: setup-dev web ## how smooth the page is while much streams into it (needs Chromium)
+	@$(BIN)/python -m tests.web.measures
 
 bench: setup-dev ## speed against the floor, as ratios
 	@$(BIN)/python -m bench $(ARGS)

@@ -1,7 +1,5 @@
 """A real workspace on the demo vendor and a real browser that looks at it."""
 
-import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,6 +7,7 @@ import pytest
 from playwright.sync_api import Browser, sync_playwright
 
 from tests.gateway.house import Workspace, ended
+from tests.web import chromium
 from tests.web.looking import Visitor
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -16,27 +15,16 @@ ROOT = Path(__file__).resolve().parents[2]
 BRISK = "120"
 """Deltas a second: quicker than a model, slow enough to catch a thought while it streams."""
 
-QUIET = (
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
-
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """Debian's Chromium. Ended with the module: while it lives, no other test may use asyncio."""
-    chromium = shutil.which("chromium")
-    if chromium is None:
+    if chromium.found() is None:
         pytest.skip("chromium is not installed (Debian: apt-get install chromium)")
-    as_root = ["--no-sandbox"] if os.geteuid() == 0 else []
     with sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=chromium, args=[*QUIET, *as_root])
-        yield found
-        found.close()
+        launched = chromium.launch(playwright)
+        yield launched
+        launched.close()
 
 
 @pytest.fixture(scope="module")

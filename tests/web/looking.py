@@ -56,11 +56,11 @@ class Visitor:
         return page
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
-        """The HTTP interface, as a program would use it."""
+        """The HTTP interface, as a program would use it; bytes go as they are."""
         request = urllib.request.Request(
             self.workspace.url.rstrip("/") + "/api/v1" + path,
             method=method,
-            data=None if body is None else json.dumps(body).encode(),
+            data=body if body is None or isinstance(body, bytes) else json.dumps(body).encode(),
             headers={"authorization": f"Bearer {TOKEN}", "content-type": "application/json"},
         )
         with urllib.request.urlopen(request) as answer:

@@ -89,10 +89,18 @@ export class StreamRenderer {
     const html = htmlOf(piece.tokens, env)
     this.committedHtml += html
     const unit = this.tail.shift()
-    const nodes = unit?.html === html ? unit.nodes : solidNodes(sanitise(html))
-    if (unit && nodes !== unit.nodes) replaceUnit(this.root, unit, nodes)
-    else if (!unit && this.list) this.commitList(nodes)
-    else if (!unit) this.root.append(...nodes)
+    if (unit) {
+      if (unit.html !== html) morphUnit(this.root, unit, solidNodes(sanitise(html)))
+      this.announce(unit.nodes)
+      return
+    }
+    const nodes = solidNodes(sanitise(html))
+    if (this.list) this.commitList(nodes)
+    else this.root.append(...nodes)
+    this.announce(nodes)
+  }
+
+  private announce(nodes: readonly ChildNode[]): void {
     for (const node of nodes) if (node instanceof Element && node.isConnected) this.onCommit(node)
   }
 
