@@ -174,3 +174,32 @@ def test_the_examples_run_on_the_demo(tmp_path: Path, name: str) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert "demo" in done.stdout
+
+
+@pytest.mark.anyio
+async def test_the_step_by_step_example_runs_against_a_vendor_that_wants_its_thinking_back(
+    tmp_path: Path,
+) -> None:
+    example = Path(__file__).parents[2] / "examples" / "stream.py"
+    async with at_deepseek(
+        tmp_path,
+        answer(Think("look first"), Call("list_files", {})),
+        answer(Think("one file"), "There is tea.txt."),
+    ) as (_, fake):
+        env = {
+            **os.environ,
+            "SILU_HOME": str(tmp_path),
+            "FAKE_KEY": "test-key",
+            "NO_PROXY": "127.0.0.1",
+        }
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, str(example), REF),
+            env=env,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+        )
+        out, err = await asyncio.wait_for(process.communicate(), 60)
+    assert process.returncode == 0, err.decode()
+    assert (out.decode().strip(), err.decode()) == ("There is tea.txt.", "look firstone file")
+    assert [seen.status for seen in fake.seen] == [200, 200]
+    assert fake.seen[1].body["messages"][2]["reasoning_content"] == "look first"

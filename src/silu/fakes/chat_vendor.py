@@ -8,13 +8,13 @@ from silu.fakes import playing
 from silu.fakes.chat_rules import ChatSchema, ProblemError, check_chat
 from silu.fakes.chat_view import asked_of_chat, text_of
 from silu.fakes.compat import openai_error
-from silu.fakes.echo import Memory, block_echo, chat_ids, verdict
+from silu.fakes.echo import RememberingVendor, block_echo, chat_ids, verdict
 from silu.fakes.http import Incoming
 from silu.fakes.messages_rules import FIELDS, BadMessageError, MessagesSchema, check_messages
 from silu.fakes.messages_view import asked_of_messages
 from silu.fakes.raw import obj
-from silu.fakes.script import Answer, Asked, Script, chatty
-from silu.fakes.vendor import FakeVendor, Plain, RefusalError, json_object
+from silu.fakes.script import Asked, Script, chatty
+from silu.fakes.vendor import Plain, RefusalError, json_object
 
 LOOSE_SCHEMA = ChatSchema(id_limit=None)
 
@@ -26,7 +26,7 @@ class Ruling(msgspec.Struct, frozen=True, kw_only=True):
     effort: str | None = None
 
 
-class ChatVendor(FakeVendor):
+class ChatVendor(RememberingVendor):
     """A vendor file says which models there are, what their switches take (`rule`) and how a
     refusal looks (`refuse`). `complaints` are what the real vendor would take in silence, at the
     price of worse answers: thoughts that did not come back where they should."""
@@ -42,7 +42,6 @@ class ChatVendor(FakeVendor):
         self, script: Script = chatty, *, key: str = "test-key", rate: float | None = None
     ) -> None:
         super().__init__(script, key=key, rate=rate)
-        self.memory = Memory()
         self.complaints: list[str] = []
 
     # -- what a vendor fills in ------------------------------------------------------------
@@ -114,12 +113,6 @@ class ChatVendor(FakeVendor):
         given = request.headers.get("authorization", "").removeprefix("Bearer ")
         if request.headers.get("x-api-key", given) != self.key:
             raise self.wrong_key()
-
-    def prepare(self, asked: Asked, answer: Answer) -> Answer:
-        """Remember what goes out: it has to come back."""
-        ready = super().prepare(asked, answer)
-        self.memory.keep_answer(ready, asked.model)
-        return ready
 
     def echo(self, message: dict[str, Any], model: str, *, needed: bool) -> str | None:
         """Our sentence on the thinking of an assistant message, `None` where it is right."""

@@ -7,7 +7,7 @@ import msgspec
 from silu.fakes import playing
 from silu.fakes.chat_rules import ChatSchema, ProblemError, check_chat, is_forced
 from silu.fakes.chat_view import asked_of_chat, text_of
-from silu.fakes.echo import Memory, Sent, block_echo, chat_ids, verdict
+from silu.fakes.echo import RememberingVendor, Sent, block_echo, chat_ids, verdict
 from silu.fakes.http import Incoming
 from silu.fakes.messages_rules import (
     FIELDS,
@@ -19,7 +19,7 @@ from silu.fakes.messages_rules import is_forced as is_forced_messages
 from silu.fakes.messages_view import asked_of_messages
 from silu.fakes.raw import obj
 from silu.fakes.script import Answer, Asked, Script, chatty
-from silu.fakes.vendor import FakeVendor, Plain, RefusalError, json_object
+from silu.fakes.vendor import Plain, RefusalError, json_object
 from silu.types.events import ContinuityData
 from silu.types.usage import Usage
 from silu.wire.serve import ServeOptions
@@ -60,7 +60,7 @@ def deepseek_error(
     return {"error": {"message": message, "type": kind, "param": None, "code": code}}
 
 
-class FakeDeepSeek(FakeVendor):
+class FakeDeepSeek(RememberingVendor):
     """See the module's text. The chat endpoint is at `/chat/completions` (also under `/v1`), the
     Anthropic one at `/anthropic/v1/messages`. `context` replaces the window, to try overflows.
     With `strangers` the thoughts of messages it never sent are taken at their word."""
@@ -79,7 +79,6 @@ class FakeDeepSeek(FakeVendor):
         super().__init__(script, key=key, rate=rate)
         self.strangers = strangers
         self.context = context
-        self.memory = Memory()
 
     def check(self, request: Incoming) -> Asked | Plain:
         path = request.path
@@ -98,12 +97,6 @@ class FakeDeepSeek(FakeVendor):
     def options(self, asked: Asked) -> ServeOptions:
         shape = _usage if asked.dialect == "openai-chat" else None
         return msgspec.structs.replace(super().options(asked), shape_usage=shape)
-
-    def prepare(self, asked: Asked, answer: Answer) -> Answer:
-        """Remember what goes out: it has to come back."""
-        ready = super().prepare(asked, answer)
-        self.memory.keep_answer(ready, asked.model)
-        return ready
 
     def seal(self, asked: Asked, answer: Answer) -> playing.Seal:
         """The Anthropic endpoint signs with an id of its own; nothing checks it but presence."""
@@ -185,9 +178,7 @@ class FakeDeepSeek(FakeVendor):
             ids = chat_ids(message)
             text = text_of(message.get("content"))
             sent = self.memory.find(ids=ids, text=text, model=body["model"])
-            wrong = verdict(
-                given, sent, needed=needed, fillers=model.fillers, strangers=self.strangers
-            )
+            wrong = self._verdict(model, given, sent, needed=needed)
             if wrong:
                 raise RefusalError(400, deepseek_error(MISSING_ECHO), why=f"messages[{i}]: {wrong}")
 
@@ -225,9 +216,7 @@ class FakeDeepSeek(FakeVendor):
             given, ids, text = block_echo(message)
             needed = needed or (thinking and bool(ids))
             sent = self.memory.find(ids=ids, text=text, model=body["model"])
-            wrong = verdict(
-                given, sent, needed=needed, fillers=model.fillers, strangers=self.strangers
-            )
+            wrong = self._verdict(model, given, sent, needed=needed)
             if wrong:
                 raise _messages_refusal(MISSING_BLOCK, why=f"messages.{i}: {wrong}")
 

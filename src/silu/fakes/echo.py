@@ -9,7 +9,8 @@ import msgspec
 
 from silu.fakes.chat_view import text_of
 from silu.fakes.raw import obj, seq
-from silu.fakes.script import Answer, Call, Say, Think
+from silu.fakes.script import Answer, Asked, Call, Say, Script, Think, chatty
+from silu.fakes.vendor import FakeVendor
 
 
 class Sent(msgspec.Struct, frozen=True):
@@ -27,7 +28,6 @@ class Memory:
         self._by_text: dict[str, list[Sent]] = {}
 
     def keep_answer(self, ready: Answer, model: str) -> None:
-        """Remember what goes out: it has to come back."""
         thoughts = [part.text for part in ready.parts if isinstance(part, Think)]
         text = "".join(part.text for part in ready.parts if isinstance(part, Say))
         ids = [part.id or "" for part in ready.parts if isinstance(part, Call)]
@@ -43,6 +43,21 @@ class Memory:
         """The answers of `model` that this message can be; none where it is foreign."""
         found = self._by_id.get(ids[0], []) if ids else self._by_text.get(text, [])
         return [sent for sent in found if sent.model == model]
+
+
+class RememberingVendor(FakeVendor):
+    """A fake that remembers what goes out, because it has to come back."""
+
+    def __init__(
+        self, script: Script = chatty, *, key: str = "test-key", rate: float | None = None
+    ) -> None:
+        super().__init__(script, key=key, rate=rate)
+        self.memory = Memory()
+
+    def prepare(self, asked: Asked, answer: Answer) -> Answer:
+        ready = super().prepare(asked, answer)
+        self.memory.keep_answer(ready, asked.model)
+        return ready
 
 
 def chat_ids(message: dict[str, Any]) -> list[str]:
