@@ -15,9 +15,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from silu.tools import ToolContext
+from silu.tools import ToolContext, read_arguments
 from silu.tools.base import Tool, ToolOutput
 from silu.tools.mcp import McpPool
+from silu.tools.mcp.convert import checked, without_patterns
 from silu.types.errors import ToolError
 from silu.types.mcp import McpServer
 
@@ -110,6 +111,27 @@ async def test_a_tool_that_fails_is_an_error_result_with_the_servers_words(
     output = await use(garden, "refuse")
     assert not output.ok
     assert "no such plant" in output.text
+
+
+async def test_arguments_are_checked_before_a_server_is_asked(garden: McpPool) -> None:
+    tool = await named(garden, "count")
+    assert read_arguments(tool, '{"text": "rose"}') == {"text": "rose"}
+    with pytest.raises(ToolError, match="`text` must be string, got 4"):
+        read_arguments(tool, '{"text": 4}')
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "object", "properties": {"a": True}},
+        {"type": "object", "properties": {"a": {"type": "string", "pattern": "^(?<p>a)$"}}},
+        {"type": "object", "properties": {"a": {"minLength": "2"}}},
+        {"type": "object", "properties": {"a": {"anyOf": [True, False]}}},
+        {"type": "object", "properties": {"a": {"enum": 5}}},
+    ],
+)
+def test_a_schema_that_cannot_be_read_leaves_the_word_to_the_server(schema: Any) -> None:
+    assert checked({"a": "rose"}, without_patterns(schema)) == []
 
 
 async def test_pictures_of_a_result_are_handed_on_beside_its_text(garden: McpPool) -> None:

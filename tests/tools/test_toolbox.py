@@ -76,6 +76,21 @@ def test_a_bad_call_is_explained(text: str, word: str) -> None:
     assert word in str(caught.value)
 
 
+def test_schemas_of_strangers_are_read_as_far_as_they_say_something() -> None:
+    odd = tool(
+        free={"type": "string", "pattern": "(?<name>x)\\p{L}"},
+        open=True,
+        shut=False,
+        old={"type": "object", "required": True},
+        list={"type": "array", "items": True},
+        some={"anyOf": [True]},
+    )
+    fits = '{"free": "y", "open": [1], "old": {}, "list": [1], "some": 1}'
+    assert read_arguments(odd, fits)["free"] == "y"
+    with pytest.raises(ToolError, match="`shut` is never allowed"):
+        read_arguments(odd, '{"shut": 1}')
+
+
 def test_no_text_counts_as_no_arguments() -> None:
     assert read_arguments(tool(), "") == {}
     assert read_arguments(tool(), "  ") == {}

@@ -33,8 +33,10 @@ def echo(value: object, *, limit: int = _ECHO) -> str:
     return text if len(text) <= limit else f"{text[:limit]}… ({len(text)} characters)"
 
 
-def faults(value: Any, schema: dict[str, Any], where: str = "") -> list[str]:
+def faults(value: Any, schema: dict[str, Any] | bool, where: str = "") -> list[str]:
     """Everything in `value` that the schema forbids, one sentence each; empty when it fits."""
+    if isinstance(schema, bool):
+        return [] if schema else [f"{_at(where)} is never allowed"]
     if wrong_type := _type_fault(value, schema, where):
         return [wrong_type]
     if (branches := schema.get("anyOf") or schema.get("oneOf")) and all(
@@ -71,7 +73,7 @@ def _value_faults(value: Any, schema: dict[str, Any], where: str) -> list[str]:
         found.append(f"{_at(where)} must be {echo(schema['const'])}, got {echo(value)}")
     if isinstance(value, str):
         found += _length_fault(len(value), schema, where, unit="characters", suffix="Length")
-        if "pattern" in schema and not re.search(schema["pattern"], value):
+        if "pattern" in schema and not _matches(schema["pattern"], value):
             found.append(f"{_at(where)} must match {schema['pattern']}, got {echo(value)}")
     elif isinstance(value, int | float) and not isinstance(value, bool):
         if value < schema.get("minimum", value):
@@ -79,6 +81,14 @@ def _value_faults(value: Any, schema: dict[str, Any], where: str) -> list[str]:
         if value > schema.get("maximum", value):
             found.append(f"{_at(where)} must be at most {schema['maximum']}, got {value}")
     return found
+
+
+def _matches(pattern: str, value: str) -> bool:
+    try:
+        return re.search(pattern, value) is not None
+    except re.error:
+        # A pattern of another language's: its server checks it.
+        return True
 
 
 def _length_fault(
@@ -98,9 +108,10 @@ def _object_faults(value: Any, schema: dict[str, Any], where: str) -> list[str]:
     fields = cast("dict[str, Any]", value)
     known: dict[str, Any] = schema.get("properties", {})
     prefix = f"{where}." if where else ""
-    found = [
-        f"`{prefix}{name}` is required" for name in schema.get("required", []) if name not in fields
-    ]
+    required = schema.get("required", [])
+    # In the oldest drafts `required: true` stands on the field itself.
+    names: list[str] = [] if isinstance(required, bool) else required
+    found = [f"`{prefix}{name}` is required" for name in names if name not in fields]
     extra = schema.get("additionalProperties", True)
     for name, item in fields.items():
         if name in known:
@@ -118,7 +129,7 @@ def _array_faults(value: Any, schema: dict[str, Any], where: str) -> list[str]:
         return []
     items = cast("list[Any]", value)
     found = _length_fault(len(items), schema, where, unit="entries", suffix="Items")
-    if isinstance(rule := schema.get("items"), dict):
+    if isinstance(rule := schema.get("items"), dict | bool):
         for index, item in enumerate(items):
-            found += faults(item, cast("dict[str, Any]", rule), f"{where}[{index}]")
+            found += faults(item, cast("dict[str, Any] | bool", rule), f"{where}[{index}]")
     return found

@@ -70,7 +70,7 @@ def _parse(text: str) -> Args:
         return {}
     try:
         value: Any = msgspec.json.decode(text)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, RecursionError) as error:
         raise ToolError(
             f"the arguments are not valid JSON ({error}), nothing was done; got {_bounded(text)}"
         ) from error

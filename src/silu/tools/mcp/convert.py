@@ -5,11 +5,12 @@ import hashlib
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
 from silu.tools.base import ToolPicture
+from silu.tools.schema import faults
 from silu.types.facts import Effect
 
 MAX_TOOLS = 128
@@ -89,6 +90,31 @@ def _tool(server: str, item: Any) -> RemoteTool | str:
         effects=effects(item.annotations),
         idempotent=_idempotent(item.annotations),
     )
+
+
+def checked(args: dict[str, Any], schema: dict[str, Any]) -> list[str]:
+    """Faults of arguments by a server's schema, as far as it can be read here: the server itself
+    has the last word."""
+    try:
+        return faults(args, schema)
+    except (AttributeError, KeyError, TypeError, ValueError):
+        # JSON Schema lets much stand where our check expects something plainer.
+        return []
+
+
+def without_patterns(schema: Any) -> Any:
+    """The schema without its regular expressions: they are of another language than Python's,
+    and a stranger's can take for ever."""
+    if isinstance(schema, dict):
+        fields = cast("dict[str, Any]", schema)
+        return {
+            name: without_patterns(value)
+            for name, value in fields.items()
+            if name != "pattern" or not isinstance(value, str)
+        }
+    if isinstance(schema, list):
+        return [without_patterns(item) for item in cast("list[Any]", schema)]
+    return schema
 
 
 def full_name(server: str, tool: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 from silu.tools.base import Args, Tool, ToolContext, ToolOutput
 from silu.tools.mcp.connection import Connection, GoneError
-from silu.tools.mcp.convert import Listing, RemoteTool, listing
+from silu.tools.mcp.convert import Listing, RemoteTool, checked, listing, without_patterns
 from silu.types.calls import ToolSpec
 from silu.types.errors import ToolError, UserError
 from silu.types.mcp import McpServer, McpState
@@ -106,6 +106,8 @@ class McpPool:
             log.warning("MCP server %s: %s", one.server.name, error)
 
     def _tool(self, one: _Managed, remote: RemoteTool) -> Tool:
+        plain = without_patterns(remote.schema)
+
         async def run(args: Args, context: ToolContext) -> ToolOutput:
             return await self._call(one.server.name, remote, args)
 
@@ -116,6 +118,7 @@ class McpPool:
             effects=remote.effects,
             run=run,
             idempotent=remote.idempotent,
+            check=lambda args: checked(args, plain),
             source=f"mcp:{one.server.name}",
         )
 
