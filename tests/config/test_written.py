@@ -71,8 +71,10 @@ def test_an_agents_file_that_is_wrong_is_told_and_gives_no_agent(
 ) -> None:
     (tmp_path / "bad.md").write_text(text)
     (tmp_path / "good.md").write_text("You are good.")
+    (tmp_path / "silu.md").write_text("You are somebody else.")
     written = read_agents(tmp_path)
     assert list(written.found) == ["good"]
+    assert len(written.problems) == 2
     assert why in written.problems[0] and "bad.md" in written.problems[0]
 
 

@@ -51,6 +51,11 @@ BriefOf = Callable[[], Brief]
 """Reads a brief anew; blocking."""
 
 
+def subagent_persona() -> str:
+    """Who a sub-agent is told to be."""
+    return (Path(__file__).parent / "prompts" / "subagent.md").read_text(encoding="utf-8")
+
+
 def no_brief() -> Brief:
     return Brief()
 

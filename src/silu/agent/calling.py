@@ -10,6 +10,7 @@ from silu.agent.ports import AnswersNow
 from silu.agent.steps import Step, StepResult
 from silu.agent.turn import Turn
 from silu.types import facts
+from silu.types.agents import ThinkingLimit
 
 Why = Literal["person", "time_limit", "answer_now", "thinking_limit"]
 
@@ -84,9 +85,9 @@ def _watches(turn: Turn, step: Step) -> dict[Why, Coroutine[Any, Any, None]]:
         return watches
     if isinstance(turn.runs, AnswersNow):
         watches["answer_now"] = turn.runs.wait_answer_now()
-    limits = turn.settings.limits
-    if limits.thinking_seconds is not None or limits.thinking_tokens is not None:
-        watches["thinking_limit"] = _thought_enough(turn, step)
+    limit = turn.thinking_limit()
+    if limit != ThinkingLimit():
+        watches["thinking_limit"] = _thought_enough(step, limit)
     return watches
 
 
@@ -95,16 +96,15 @@ def _taken(turn: Turn) -> None:
         turn.runs.take_answer_now()
 
 
-async def _thought_enough(turn: Turn, step: Step) -> None:
+async def _thought_enough(step: Step, limit: ThinkingLimit) -> None:
     """Return when one call's thinking has used up its seconds or its tokens."""
-    limits = turn.settings.limits
     began = time.monotonic()
     while True:
         used = time.monotonic() - began
-        if limits.thinking_seconds is not None and used >= limits.thinking_seconds:
+        if limit.seconds is not None and used >= limit.seconds:
             return
-        if limits.thinking_tokens is not None:
+        if limit.tokens is not None:
             thought = step.thought()
-            if thought and estimate_tokens(thought.encode()) >= limits.thinking_tokens:
+            if thought and estimate_tokens(thought.encode()) >= limit.tokens:
                 return
         await asyncio.sleep(_LOOK)

@@ -165,9 +165,12 @@ def _after(turn: Turn, shorter: Compacted) -> int:
 
 async def _summary(turn: Turn, at: int, *, window: int) -> Message | None:
     """The message that stands for all before `at`, or `None` when no summary could be had."""
-    transcript = _transcript(turn, at, limit=round(0.5 * window / turn.meter.ratio) * 3)
+    model = turn.settings.helper_model or turn.context.epoch.model
+    known = turn.capability(model)
+    room = min(window, known.context_window or window) if known else window
+    transcript = _transcript(turn, at, limit=round(0.5 * room / turn.meter.ratio) * 3)
     request = CallRequest(
-        model=turn.context.epoch.model,
+        model=model,
         messages=[
             Message(role="system", parts=[TextPart(text=_PROMPT.read_text(encoding="utf-8"))]),
             Message(role="user", parts=[TextPart(text=transcript)]),

@@ -114,14 +114,15 @@ async def _begin(turn: Turn) -> None:
 
 
 def _announce(turn: Turn) -> None:
-    level, source = turn.asked_level()
+    asking = turn.asking()
+    level, source = asking.level, asking.level_source
     model = turn.context.epoch.model
     try:
         resolution = turn.client.resolve(
             model,
             level,
             source=cast("LevelSource", source),
-            max_tokens=turn.state.session.max_tokens,
+            max_tokens=asking.max_tokens,
         )
     except UserError:
         # The call that follows fails with this error; the run still has to begin before it ends.

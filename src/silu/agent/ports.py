@@ -12,6 +12,7 @@ import msgspec
 
 from silu.agent.approvals import Approval
 from silu.agent.briefs import Source
+from silu.types.agents import ThinkingLimit
 from silu.types.calls import CallEvent, CallRequest
 from silu.types.capabilities import LevelSource, ModelInfo, Resolution
 from silu.types.facts import (
@@ -33,6 +34,15 @@ from silu.types.usage import Usage
 
 class Stale(Exception):  # noqa: N818 -- an event like a cancellation, not an error
     """A newer attempt at this run exists: stop at once, write nothing more."""
+
+
+class WaitsError(Exception):
+    """A call that cannot go on before what goes by `wait_id` is over: a person's answer, a
+    sub-agent's run. No fault of anybody."""
+
+    def __init__(self, wait_id: str) -> None:
+        super().__init__(wait_id)
+        self.wait_id = wait_id
 
 
 class Epoch(msgspec.Struct, kw_only=True):
@@ -122,7 +132,8 @@ class TurnState(msgspec.Struct, kw_only=True):
     used attempt number. `open_calls` are calls of the last finished step without a result:
     `proposed` (not begun), `started` (began, outcome unknown). `plans` are all revisions,
     oldest first; `plan` is the one that counts. `renew`: the person wants the system text and the
-    tools read anew. Without a `user_message_id` the run only makes the context shorter.
+    tools read anew. `thinking_limit` is the turn's, else the session's. Without a
+    `user_message_id` the run only makes the context shorter.
     """
 
     run_id: str
@@ -140,6 +151,7 @@ class TurnState(msgspec.Struct, kw_only=True):
     plans: list[Plan] = []
     compacted: Compacted | None = None
     renew: bool = False
+    thinking_limit: ThinkingLimit | None = None
 
 
 class Journal(Protocol):
@@ -320,6 +332,44 @@ class AnswersQuestions(Protocol):
     async def answer(self, question: Question) -> str | None:
         """The person's answer; waits for it where that is cheap. `None` when there is none yet:
         the run is parked and asks again, by the same id, when it is taken up."""
+        ...
+
+
+class ChildWish(msgspec.Struct, frozen=True, kw_only=True):
+    """A sub-agent that a call wants: `wait_id` is the call's, `prompt` all that the sub-agent is
+    told. What is `None` is as it is here. `skill_id`: a skill runs in it."""
+
+    wait_id: str
+    title: str
+    prompt: str
+    mode: Mode
+    level: LevelChoice
+    skill_id: str | None = None
+
+
+class ChildEnd(msgspec.Struct, frozen=True, kw_only=True):
+    """How a sub-agent's run ended, and its last answer."""
+
+    status: RunStatus
+    reason: str | None
+    answer: str
+
+
+@runtime_checkable
+class RunsChildren(Protocol):
+    """Beside `Runs`, on the same object: a call can have a sub-agent work for it.
+
+    Where it is missing, or `depth` is too large, the `task` tool is not offered.
+    """
+
+    def depth(self) -> int:
+        """How many sub-agents deep this run is: 0 for the person's own."""
+        ...
+
+    async def child(self, wish: ChildWish) -> ChildEnd | None:
+        """Begin the sub-agent of a call (once for a `wait_id`), or look at how it ended; `None`
+        while it works: the run is parked and asks again when it is over. `ToolError` when there
+        may be no more of them."""
         ...
 
 

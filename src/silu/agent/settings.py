@@ -9,6 +9,7 @@ import msgspec
 from silu.agent.approvals import Policy
 from silu.agent.briefs import BriefOf, no_brief
 from silu.tools.checkpoints import Checkpoints
+from silu.types.agents import Agent
 from silu.types.facts import DoneReason, RunStatus
 from silu.types.policy import RunLimits
 
@@ -35,7 +36,9 @@ class TurnSettings:
     model is shown at once. `policy` says which calls are asked about; `None`: none are (the tools
     that were passed in are all the person wants to allow). `checkpoints` keep what a run changes
     in the workspace, for undo. `compact_at` is the share of the window from which on the context
-    is made shorter. `brief` reads what else the system text says; it is blocking."""
+    is made shorter. `brief` reads what else the system text says; it is blocking. `agent` says what
+    holds where the session says nothing. `helper_model` writes summaries; without one the session's
+    own model does."""
 
     limits: Limits = field(default_factory=Limits)
     today: Callable[[], str] = _today
@@ -44,6 +47,8 @@ class TurnSettings:
     checkpoints: Checkpoints | None = None
     compact_at: float = 0.8
     brief: BriefOf = no_brief
+    agent: Agent | None = None
+    helper_model: str | None = None
 
 
 class Parked(msgspec.Struct, frozen=True, kw_only=True):

@@ -13,10 +13,11 @@ from silu.agent.settings import TurnSettings
 from silu.agent.todo import TodoStore
 from silu.tools.base import Tool
 from silu.tools.toolbox import ToolBox
+from silu.types.agents import Sampling, ThinkingLimit
 from silu.types.capabilities import Capability, Resolution
 from silu.types.errors import UserError
 from silu.types.facts import Mode
-from silu.types.levels import Level, LevelChoice
+from silu.types.levels import Level, LevelChoice, parse_level
 
 
 @dataclass(slots=True, kw_only=True)
@@ -67,18 +68,33 @@ class Turn:
             return live, "session"
         if self.state.turn_level is not None:
             return self.state.turn_level, "turn"
+        agent = self.settings.agent
+        if session.level_source == "model" and agent is not None and agent.level is not None:
+            return parse_level(agent.level), "agent"
         return session.level, session.level_source
 
     def asking(self) -> Asking:
+        """How the next model call is made: the session's word, else its agent's."""
         level, source = self.asked_level()
-        session = self.state.session
+        session, agent = self.state.session, self.settings.agent
+        drawn = agent.sampling if agent is not None else Sampling()
         return Asking(
             level=level,
             level_source=source,
-            max_tokens=session.max_tokens,
-            temperature=session.temperature,
-            top_p=session.top_p,
+            max_tokens=drawn.max_tokens if session.max_tokens is None else session.max_tokens,
+            temperature=drawn.temperature if session.temperature is None else session.temperature,
+            top_p=drawn.top_p if session.top_p is None else session.top_p,
         )
+
+    def thinking_limit(self) -> ThinkingLimit:
+        """Where one call's thinking ends: the turn's or the session's word, else the agent's,
+        else what holds for every run."""
+        if self.state.thinking_limit is not None:
+            return self.state.thinking_limit
+        agent, limits = self.settings.agent, self.settings.limits
+        if agent is not None and agent.thinking_limit is not None:
+            return agent.thinking_limit
+        return ThinkingLimit(seconds=limits.thinking_seconds, tokens=limits.thinking_tokens)
 
     def known_tools(self) -> list[Tool]:
         """The tools the epoch tells the model of, as far as they are still here."""

@@ -15,11 +15,14 @@ from silu.store.carry import Thoughts
 from silu.store.search import Filter
 from silu.types import api
 from silu.types import frames as f
+from silu.types.agents import BUILT_IN
 from silu.types.errors import UserError
 from silu.types.parts import BlobRef
 from silu.types.search import SearchResult
 
 BIN_DAYS = 30
+
+_STYLE = ("agent", "prompt", "max_tokens", "temperature", "top_p", "thinking_limit")
 
 
 class Sessions(Changes):
@@ -36,7 +39,10 @@ class Sessions(Changes):
     ) -> api.SessionView:
         """A new session; unknown models and levels and folders outside the allowed roots are
         refused before anything is kept. `any_folder`: the command names its own folder."""
-        model = self.client.model(wish.model or await self._default_model()).ref
+        name = None if wish.agent in {"", BUILT_IN.name} else wish.agent
+        agent = await asyncio.to_thread(self.agent, name) if name else None
+        chosen = wish.model or (agent.model if agent else None)
+        model = self.client.model(chosen or await self._default_model()).ref
         level = optional_level(wish.level)
         workspace = None
         if wish.workspace:
@@ -49,6 +55,12 @@ class Sessions(Changes):
             workspace="" if workspace is None else str(workspace),
             language=wish.language or self.settings.preferences.language or "en",
             rules=wish.approvals,
+            agent=name,
+            prompt=wish.prompt or None,
+            max_tokens=wish.max_tokens,
+            temperature=wish.temperature,
+            top_p=wish.top_p,
+            thinking_limit=wish.thinking_limit,
         )
         session = await self.store.create_session(new, client_id=wish.client_id)
         if workspace is None and not session.workspace:
@@ -73,7 +85,32 @@ class Sessions(Changes):
             await self.store.set_workspace(session_id, folder)
         if patch.approvals is not UNSET:
             await self.store.set_rules(patch.approvals, session_id)
+        if patch.workspace_trusted is not UNSET:
+            await self._trust(session_id, patch.workspace_trusted)
+        await self._restyle(session_id, patch)
         return await self.session(session_id)
+
+    async def _restyle(self, session_id: str, patch: api.SessionPatch) -> None:
+        """Who answers and how; an agent brings the model it names."""
+        named = {name: getattr(patch, name) for name in _STYLE}
+        values = {name: value for name, value in named.items() if value is not UNSET}
+        if not values:
+            return
+        ref = None
+        if patch.agent in {"", BUILT_IN.name}:
+            values["agent"] = None
+        elif isinstance(patch.agent, str):
+            agent = await asyncio.to_thread(self.agent, patch.agent)
+            ref = self.client.model(agent.model).ref if agent.model else None
+        await self.store.style(session_id, values)
+        if ref is not None:
+            state = await self._level_at(ref, await self.store.session(session_id))
+            await self.engine.set_model(session_id, ref, state)
+
+    async def _trust(self, session_id: str, trusted: bool) -> None:
+        folder = str(resolved((await self.store.session(session_id)).workspace))
+        kept = [one for one in self.settings.preferences.trusted_folders if one != folder]
+        await self._prefer(trusted_folders=(*kept, folder) if trusted else tuple(kept))
 
     async def trash_session(self, session_id: str) -> None:
         """Stop its run and put it into the bin, from where it can be restored."""
@@ -156,7 +193,7 @@ class Sessions(Changes):
         item["model"] = model = await self._model_of(session)
         return api.SessionView(
             **item,
-            level=self._level_state(model, session.level),
+            level=await self._level_at(model, session),
             workspace=session.workspace,
             workspace_locked=session.workspace_locked,
             forked_at=session.forked_at,
@@ -167,6 +204,13 @@ class Sessions(Changes):
             queue=session.queue,
             waits=session.waits,
             approvals=list(session.rules),
+            agent=session.agent,
+            prompt=session.prompt,
+            max_tokens=session.max_tokens,
+            temperature=session.temperature,
+            top_p=session.top_p,
+            thinking_limit=session.thinking_limit,
+            workspace_trusted=await asyncio.to_thread(self.trusts, Path(session.workspace)),
         )
 
     async def _stop(self, session_id: str) -> None:

@@ -7,25 +7,28 @@ import msgspec
 
 from silu.agent.approvals import Approval
 from silu.agent.todo import TodoStore
-from silu.app.base import Services, known_level, optional_level
+from silu.app.base import known_level, optional_level
+from silu.app.written import WrittenOnes
 from silu.engine.api import Sent
 from silu.types import frames as f
 from silu.types.errors import UserError
 from silu.types.parts import FilePart, ImagePart, Part, part_from_object
 
 
-class Turns(Services):
+class Turns(WrittenOnes):
     """Services behind the commands of the socket."""
 
     async def send(self, session_id: str, command: f.Send) -> Sent:
         if not command.text.strip() and not command.parts:
             raise UserError("There is nothing to send.", code="bad_argument", setting="text")
+        kept = await self.expanded(session_id, command.text)
         return await self.engine.send(
             session_id,
-            command.text,
+            command.text if kept is None else kept.text,
             parts=_parts(command.parts),
-            level=optional_level(command.level),
-            mode=command.mode,
+            level=optional_level(command.level or (kept and kept.level)),
+            mode=command.mode or (kept and kept.mode),
+            thinking_limit=command.thinking_limit,
             client_id=command.client_id,
         )
 
@@ -111,7 +114,7 @@ class Turns(Services):
         await self.engine.set_model(
             session_id,
             ref,
-            self._level_state(ref, session.level),
+            await self._level_at(ref, session),
             client_id=command.client_id,
         )
 

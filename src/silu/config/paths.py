@@ -52,6 +52,14 @@ class Paths(msgspec.Struct, frozen=True, kw_only=True):
         return self.config / "hooks.json"
 
     @property
+    def agents_folder(self) -> Path:
+        return self.config / "agents"
+
+    @property
+    def commands_folder(self) -> Path:
+        return self.config / "commands"
+
+    @property
     def dotenv_file(self) -> Path:
         return self.config / ".env"
 

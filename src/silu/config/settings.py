@@ -70,7 +70,9 @@ class Preferences(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     stops by itself. `sandbox: false` lets commands run as the person does; `shell_network` opens
     the network to commands. `web_hosts` are hosts of the person's own network that `web_fetch`
     may reach (`name`, `name:port`); `search_engine` is who searches the web, by itself the first
-    that has what it needs; `searxng_url` is the person's SearXNG server.
+    that has what it needs; `searxng_url` is the person's SearXNG server. Of `trusted_folders` and
+    what lies below them the commands and skills are read. `helper_model` writes summaries; without
+    one the session's own model does.
     """
 
     default_model: str | None = None
@@ -87,6 +89,8 @@ class Preferences(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     web_hosts: tuple[str, ...] = ()
     search_engine: SearchEngine | None = None
     searxng_url: str | None = None
+    trusted_folders: tuple[str, ...] = ()
+    helper_model: str | None = None
 
 
 class Settings:

@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 import msgspec
 
 from silu.types import front_matter
-from silu.types.agents import Agent, Command, Sampling, ThinkingLimit
+from silu.types.agents import BUILT_IN, Agent, Command, Sampling, ThinkingLimit
 from silu.types.errors import UserError
 from silu.types.front_matter import Field
 from silu.types.levels import parse_level
@@ -86,6 +86,8 @@ def _sentence(exc: Exception) -> str:
 
 
 def _agent(name: str, fields: Mapping[str, Field], body: str) -> Agent:
+    if name == BUILT_IN.name:
+        raise UserError(f"{name} is the built-in agent; give yours another name.", code="bad_name")
     rest = _only(fields, "description", "model", "level", "tools", *_SAMPLING, *_LIMITS)
     tools = rest.get("tools")
     limits = {short: rest.get(long) for long, short in _LIMITS.items()}

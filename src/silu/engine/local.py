@@ -15,10 +15,11 @@ from silu.engine import ops
 from silu.engine.api import Execute, RunItem, Sent
 from silu.engine.driver import MOST_STALLS, Driver
 from silu.engine.hub import Hub
-from silu.store import RunRef, Store, misc, runs
+from silu.store import RunRef, Store, children, misc, runs
 from silu.store.api import NewRun
 from silu.store.ids import new_id
 from silu.store.sql import Tx
+from silu.types.agents import ThinkingLimit
 from silu.types.errors import UserError
 from silu.types.facts import (
     LevelState,
@@ -111,12 +112,13 @@ class LocalEngine:
         parts: Sequence[Part] = (),
         level: LevelChoice | None = None,
         mode: Mode | None = None,
+        thinking_limit: ThinkingLimit | None = None,
         client_id: str | None = None,
     ) -> Sent:
-        """A new turn; it queues while another run of the session is on. `level` and `mode` hold
-        for this turn only."""
+        """A new turn; it queues while another run of the session is on. `level`, `mode` and
+        `thinking_limit` hold for this turn only."""
         own: list[Part] = [TextPart(text=text, id=new_id("p"))] if text else []
-        new = ops.new_run([*own, *parts], level=level, mode=mode)
+        new = ops.new_run([*own, *parts], level=level, mode=mode, thinking_limit=thinking_limit)
         return await self._submit_new(client_id, "send", session_id, lambda _tx: (session_id, new))
 
     async def edit(
@@ -275,10 +277,15 @@ class LocalEngine:
         )
 
     async def set_mode(self, session_id: str, mode: Mode, *, client_id: str | None = None) -> None:
-        """In force at once, also inside a running turn."""
+        """In force at once, also inside a running turn and for the sub-agents at work."""
         await self._store.set_mode(session_id, mode, client_id=client_id)
-        if (control := self._driver.control(session_id)) is not None:
+        for one in await self._store.read(lambda tx: children.family(tx, session_id)):
+            control = self._driver.control(one)
+            if control is None:
+                continue
             control.set_mode(mode)
+            if one != session_id:
+                await self._store.set_mode(one, mode)
 
     async def todo_edit(
         self, session_id: str, todos: Sequence[Todo], *, client_id: str | None = None

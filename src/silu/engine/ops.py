@@ -6,12 +6,13 @@ import msgspec
 
 from silu.agent.control import plan_update
 from silu.agent.plan import Plans
-from silu.agent.ports import Edits
-from silu.store import log, messages, plans, recover, runs, sessions, todos, turns
-from silu.store.api import Asked, NewRun, RunRef
+from silu.agent.ports import ChildWish, Edits
+from silu.store import children, log, messages, plans, recover, runs, sessions, todos, turns
+from silu.store.api import Asked, ChildRow, NewRun, NewSession, RunRef
 from silu.store.ids import new_id
 from silu.store.sql import Tx
-from silu.types.errors import UserError
+from silu.types.agents import ThinkingLimit
+from silu.types.errors import ToolError, UserError
 from silu.types.facts import (
     Done,
     DoneReason,
@@ -38,6 +39,7 @@ class Begun(msgspec.Struct, kw_only=True):
     stalled: int
     steering: list[tuple[int, str]]
     asked: Asked
+    depth: int
 
 
 class Submitted(msgspec.Struct, kw_only=True):
@@ -70,6 +72,7 @@ def begun(tx: Tx, ref: RunRef) -> Begun:
         stalled=run.stalled,
         steering=runs.open_steers(tx, ref.run_id),
         asked=runs.asked(tx, ref.session_id, ref.run_id),
+        depth=len(children.ancestors(tx, ref.session_id)),
     )
 
 
@@ -198,7 +201,11 @@ def regenerated(
 
 
 def new_run(
-    parts: list[Part], *, level: LevelChoice | None = None, mode: Mode | None = None
+    parts: list[Part],
+    *,
+    level: LevelChoice | None = None,
+    mode: Mode | None = None,
+    thinking_limit: ThinkingLimit | None = None,
 ) -> NewRun:
     return NewRun(
         id=new_id("r"),
@@ -206,7 +213,57 @@ def new_run(
         parts=parts,
         turn_level=level,
         turn_mode=mode,
+        thinking_limit=thinking_limit,
     )
+
+
+MOST_CHILDREN = 32
+"""Sub-agents of one run."""
+
+
+def child(tx: Tx, ref: RunRef, wish: ChildWish) -> tuple[ChildRow, Begun | None]:
+    """The sub-agent of a call, begun now unless it was before."""
+    runs.guard(tx, ref)
+    known = children.of_wait(tx, wish.wait_id)
+    if known is not None:
+        return known, None
+    if children.count(tx, ref.run_id) >= MOST_CHILDREN:
+        raise ToolError(f"this run has had {MOST_CHILDREN} sub-agents, there are no more")
+    parent = sessions.read(tx, ref.session_id)
+    session_id = sessions.create(
+        tx,
+        NewSession(
+            kind="child",
+            parent_id=ref.session_id,
+            title=wish.title,
+            model=parent.model,
+            level=None if wish.level == "default" else wish.level,
+            mode=wish.mode,
+            workspace=parent.workspace,
+            language=parent.language,
+            rules=parent.rules,
+            agent=parent.agent,
+        ),
+    )
+    new = new_run([TextPart(text=wish.prompt, id=new_id("p"))])
+    row = ChildRow(
+        wait_id=wish.wait_id,
+        parent_session=ref.session_id,
+        parent_run=ref.run_id,
+        child_session=session_id,
+        child_run=new.id,
+        skill_id=wish.skill_id,
+    )
+    children.begin(tx, row)
+    _, begun_ref = submit(tx, session_id, new)
+    assert begun_ref is not None
+    return row, begun(tx, begun_ref)
+
+
+def waits_for(tx: Tx, run_id: str) -> str | None:
+    """The parked run that waits for just this one."""
+    row = children.of_run(tx, run_id)
+    return None if row is None else runs.parked_on(tx, row.wait_id)
 
 
 def room_run() -> NewRun:

@@ -32,6 +32,7 @@ _STATUS_OF_CODE: dict[str, int] = {
     "unknown_call": 404,
     "unknown_vendor": 404,
     "unknown_mcp_server": 404,
+    "unknown_agent": 404,
     "not_found": 404,
     "running": 409,
     "nothing_to_undo": 409,

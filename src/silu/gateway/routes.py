@@ -1,6 +1,6 @@
 """Every route of `/api/v1`, in one table: routing, schema and the OpenAPI document follow it."""
 
-from silu.gateway import archive, changes, http, mcp
+from silu.gateway import archive, changes, http, mcp, written
 from silu.gateway.dispatch import Operation
 
 ROUTES: tuple[Operation, ...] = (
@@ -8,4 +8,5 @@ ROUTES: tuple[Operation, ...] = (
     *archive.OPERATIONS,
     *changes.OPERATIONS,
     *mcp.OPERATIONS,
+    *written.OPERATIONS,
 )

@@ -181,7 +181,7 @@ def _require_blob(tx: Tx, sha256: str) -> None:
 def _renamed(
     table: sa.Table, row: dict[str, Any], session_id: str, names: dict[str, str]
 ) -> dict[str, Any]:
-    columns = {column.name for column in table.columns}
+    columns = {column.name for column in table.columns} - {"thinking_limit"}
     values = {name: v for name, v in row.items() if name in columns}
     for name in ("id", "run_id", "message_id", "user_message_id", "first_message"):
         if isinstance(values.get(name), str):

@@ -4,11 +4,12 @@ Answers always carry every field, `null` when unknown; in requests a field with 
 left out. No struct here has a place for a key on the way out.
 """
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from silu.types.agents import Count, Share, Temperature, ThinkingLimit
 from silu.types.capabilities import Learned, ModelInfo, Resolution
 from silu.types.facts import ErrorInfo, LevelState, Mode, QueuedSend, TokenUpdate
 from silu.types.frames import Name, SessionItem, Wait
@@ -16,13 +17,18 @@ from silu.types.policy import Rule, RunLimits, SearchEngine
 from silu.types.todos import Plan, Todo
 from silu.types.usage import Usage
 
+MOST_PROMPT = 100_000
+"""Characters of a session's own prompt."""
+
 # --------------------------------------------------------------------------- requests
 
 
 class SessionCreate(msgspec.Struct, kw_only=True):
     """A new session. `workspace` is an allowed root or a folder below one; without it the
-    session gets a folder of its own. Without `model` the default model answers. `approvals` are
-    rules for calls of this session, after those for all; the last match wins."""
+    session gets a folder of its own. Without `model` the agent's or else the default model
+    answers. `approvals` are rules for calls of this session, after those for all; the last match
+    wins. `agent` is one of the config folder, `prompt` the person's own words for this session's
+    system text. What is `null` is the agent's choice, else the vendor's."""
 
     model: str | None = None
     level: str | None = None
@@ -31,16 +37,32 @@ class SessionCreate(msgspec.Struct, kw_only=True):
     workspace: str | None = None
     language: Literal["en", "zh"] | None = None
     approvals: list[Rule] = []
+    agent: str | None = None
+    prompt: Annotated[str, msgspec.Meta(max_length=MOST_PROMPT)] | None = None
+    max_tokens: Count | None = None
+    temperature: Temperature | None = None
+    top_p: Share | None = None
+    thinking_limit: ThinkingLimit | None = None
     client_id: Name | None = None
 
 
 class SessionPatch(msgspec.Struct, kw_only=True):
-    """Fields left out stay as they are. `workspace` can change before the first tool call only."""
+    """Fields left out stay as they are, `null` goes back to the default. `workspace` can change
+    before the first tool call only. A new `agent` (`null`: the built-in one) brings its model and
+    is in force from the next turn on, like a new `prompt`. `workspace_trusted`: the commands and
+    skills that the session's folder brings are read."""
 
     title: str | UnsetType = UNSET
     archived: bool | UnsetType = UNSET
     workspace: str | UnsetType = UNSET
     approvals: list[Rule] | UnsetType = UNSET
+    agent: str | UnsetType | None = UNSET
+    prompt: Annotated[str, msgspec.Meta(max_length=MOST_PROMPT)] | UnsetType | None = UNSET
+    max_tokens: Count | UnsetType | None = UNSET
+    temperature: Temperature | UnsetType | None = UNSET
+    top_p: Share | UnsetType | None = UNSET
+    thinking_limit: ThinkingLimit | UnsetType | None = UNSET
+    workspace_trusted: bool | UnsetType = UNSET
 
 
 class SessionFork(msgspec.Struct, kw_only=True):
@@ -100,6 +122,8 @@ class SettingsPatch(msgspec.Struct, kw_only=True):
     web_hosts: list[str] | UnsetType = UNSET
     search_engine: SearchEngine | UnsetType | None = UNSET
     searxng_url: str | UnsetType | None = UNSET
+    trusted_folders: list[str] | UnsetType = UNSET
+    helper_model: str | UnsetType | None = UNSET
 
 
 class TokenPost(msgspec.Struct, kw_only=True):
@@ -142,6 +166,13 @@ class SessionView(SessionItem, kw_only=True):
     queue: list[QueuedSend]
     waits: list[Wait]
     approvals: list[Rule]
+    agent: str | None
+    prompt: str | None
+    max_tokens: int | None
+    temperature: float | None
+    top_p: float | None
+    thinking_limit: ThinkingLimit | None
+    workspace_trusted: bool
 
 
 class ModelList(msgspec.Struct, kw_only=True):
@@ -225,6 +256,8 @@ class SettingsView(msgspec.Struct, kw_only=True):
     search_engine: SearchEngine | None
     searxng_url: str | None
     search_in_use: SearchEngine | None
+    trusted_folders: list[str]
+    helper_model: str | None
 
 
 class FileChange(msgspec.Struct, kw_only=True):

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from silu.types import facts
+from silu.types.agents import ThinkingLimit
 from silu.types.todos import Plan, Todo
 
 Name = Annotated[str, msgspec.Meta(max_length=200)]
@@ -148,13 +149,15 @@ class Unsubscribe(msgspec.Struct, kw_only=True):
 
 
 class Send(msgspec.Struct, kw_only=True):
-    """A new turn; queues while a run is on. `level` and `mode` hold for this turn only."""
+    """A new turn; queues while a run is on. `level`, `mode` and `thinking_limit` hold for this
+    turn only. `/name arguments` sends the command of that name."""
 
     client_id: Name
     text: str
     parts: list[dict[str, Any]] = []
     level: str | None = None
     mode: facts.Mode | None = None
+    thinking_limit: ThinkingLimit | None = None
 
 
 class Steer(msgspec.Struct, kw_only=True):

@@ -8,6 +8,25 @@ export interface AckFrame {
   type: "ack"
 }
 
+/** Who answers in a session: `prompt` stands in place of silu's own identity ("" keeps it). `tools` are names or patterns of names (`null`: all). What is `null` is not chosen here. */
+export interface Agent {
+  name: string
+  description: string
+  prompt: string
+  model: string | null
+  level: string | null
+  tools: Array<string> | null
+  sampling: Sampling
+  thinking_limit: ThinkingLimit | null
+  source: "built_in" | "file"
+}
+
+/** The built-in agent first. `problems` are files that could not be read, in sentences. */
+export interface AgentList {
+  agents: Array<Agent>
+  problems: Array<string>
+}
+
 export interface AnswerNow {
   client_id: string
   run_id?: string | null
@@ -155,6 +174,24 @@ export interface ChangeList {
 }
 
 export type ClientFrame = SubscribeCommand | UnsubscribeCommand | SendCommand | SteerCommand | QueueEditCommand | CancelCommand | AnswerNowCommand | SetThinkingLevelCommand | SetModelCommand | SetModeCommand | ApproveCommand | AnswerQuestionCommand | ApprovePlanCommand | TodoEditCommand | RegenerateCommand | EditCommand | CompactCommand | MarkReadCommand | PingCommand
+
+/** A message kept as a file: `/name arguments` sends `text` with the arguments filled in. `arguments` says what is to follow the name; `level` and `mode` hold for that turn. */
+export interface Command {
+  name: string
+  text: string
+  description: string
+  arguments: string
+  level: string | null
+  mode: "plan" | null
+  source: "person" | "project"
+}
+
+/** What can be sent with a slash. `untrusted` is true where the session's folder has commands that stay unread until the person trusts that folder. */
+export interface CommandList {
+  commands: Array<Command>
+  untrusted: boolean
+  problems: Array<string>
+}
 
 export interface Compact {
   client_id: string
@@ -810,6 +847,13 @@ export interface RunStartFrame {
   data: RunStart
 }
 
+/** How answers are drawn; `null`: as the vendor does by itself. */
+export interface Sampling {
+  max_tokens: number | null
+  temperature: number | null
+  top_p: number | null
+}
+
 /** A message that was found: `snippet` is plain text, `marks` the places (start, end), in code points of it, of what was looked for. */
 export interface SearchHit {
   session_id: string
@@ -849,16 +893,17 @@ export interface Segment {
   data: unknown
 }
 
-/** A new turn; queues while a run is on. `level` and `mode` hold for this turn only. */
+/** A new turn; queues while a run is on. `level`, `mode` and `thinking_limit` hold for this turn only. `/name arguments` sends the command of that name. */
 export interface Send {
   client_id: string
   text: string
   parts?: Array<Record<string, unknown>>
   level?: string | null
   mode?: "build" | "plan" | null
+  thinking_limit?: ThinkingLimit | null
 }
 
-/** A new turn; queues while a run is on. `level` and `mode` hold for this turn only. */
+/** A new turn; queues while a run is on. `level`, `mode` and `thinking_limit` hold for this turn only. `/name arguments` sends the command of that name. */
 export interface SendCommand {
   type: "send"
   frame_id: string
@@ -868,7 +913,7 @@ export interface SendCommand {
 
 export type ServerFrame = RunStartFrame | ThinkingStartFrame | ThinkingDoneFrame | ContentStartFrame | ContentDoneFrame | ToolCallStartFrame | ToolCallDoneFrame | ToolResultFrame | SkillStartFrame | SkillProgressFrame | SkillEndFrame | TodoUpdateFrame | PlanUpdateFrame | TokenUpdateFrame | ApprovalRequestFrame | QuestionFrame | WaitResolvedFrame | LevelUpdateFrame | ModeUpdateFrame | ModelUpdateFrame | QueueUpdateFrame | CompactionStartFrame | CompactionDoneFrame | NoticeFrame | MessageAddedFrame | SessionUpdateFrame | DoneFrame | ThinkingDeltaFrame | ContentDeltaFrame | ToolCallDeltaFrame | SnapshotFrame | AckFrame | ErrorFrame | ListFrame | HeartbeatFrame
 
-/** A new session. `workspace` is an allowed root or a folder below one; without it the session gets a folder of its own. Without `model` the default model answers. `approvals` are rules for calls of this session, after those for all; the last match wins. */
+/** A new session. `workspace` is an allowed root or a folder below one; without it the session gets a folder of its own. Without `model` the agent's or else the default model answers. `approvals` are rules for calls of this session, after those for all; the last match wins. `agent` is one of the config folder, `prompt` the person's own words for this session's system text. What is `null` is the agent's choice, else the vendor's. */
 export interface SessionCreate {
   model?: string | null
   level?: string | null
@@ -877,6 +922,12 @@ export interface SessionCreate {
   workspace?: string | null
   language?: "en" | "zh" | null
   approvals?: Array<Rule>
+  agent?: string | null
+  prompt?: string | null
+  max_tokens?: number | null
+  temperature?: number | null
+  top_p?: number | null
+  thinking_limit?: ThinkingLimit | null
   client_id?: string | null
 }
 
@@ -910,12 +961,19 @@ export interface SessionList {
   n: number
 }
 
-/** Fields left out stay as they are. `workspace` can change before the first tool call only. */
+/** Fields left out stay as they are, `null` goes back to the default. `workspace` can change before the first tool call only. A new `agent` (`null`: the built-in one) brings its model and is in force from the next turn on, like a new `prompt`. `workspace_trusted`: the commands and skills that the session's folder brings are read. */
 export interface SessionPatch {
   title?: string
   archived?: boolean
   workspace?: string
   approvals?: Array<Rule>
+  agent?: string | null
+  prompt?: string | null
+  max_tokens?: number | null
+  temperature?: number | null
+  top_p?: number | null
+  thinking_limit?: ThinkingLimit | null
+  workspace_trusted?: boolean
 }
 
 /** A session's line in the sidebar changed; fields left out did not. */
@@ -967,6 +1025,13 @@ export interface SessionView {
   queue: Array<QueuedSend>
   waits: Array<Wait>
   approvals: Array<Rule>
+  agent: string | null
+  prompt: string | null
+  max_tokens: number | null
+  temperature: number | null
+  top_p: number | null
+  thinking_limit: ThinkingLimit | null
+  workspace_trusted: boolean
 }
 
 export interface SetMode {
@@ -1018,6 +1083,8 @@ export interface SettingsPatch {
   web_hosts?: Array<string>
   search_engine?: "brave" | "none" | "searxng" | "tavily" | null
   searxng_url?: string | null
+  trusted_folders?: Array<string>
+  helper_model?: string | null
 }
 
 /** `sandbox` is what was chosen; `sandbox_state` what commands get: `missing` where no sandbox can be had here (they are refused), `off` where the person did without. `search_engine` and `searxng_url` are what was chosen; `search_in_use` is who is asked, null where nobody can be (`web_search` is not offered then). */
@@ -1038,6 +1105,8 @@ export interface SettingsView {
   search_engine: "brave" | "none" | "searxng" | "tavily" | null
   searxng_url: string | null
   search_in_use: "brave" | "none" | "searxng" | "tavily" | null
+  trusted_folders: Array<string>
+  helper_model: string | null
 }
 
 export interface SkillEnd {
@@ -1176,6 +1245,12 @@ export interface ThinkingDoneFrame {
   n: number
   ts: number
   data: ThinkingDone
+}
+
+/** Where one call's thinking ends and the answer begins: after so many seconds or (estimated) tokens, whichever comes first. `null` is no limit. */
+export interface ThinkingLimit {
+  seconds: number | null
+  tokens: number | null
 }
 
 export interface ThinkingStart {
