@@ -91,13 +91,11 @@ def seen(page: Page) -> Seen:
 
 
 @contextlib.contextmanager
-def streaming(folder: Path, text: str, *, deltas: int) -> Iterator[Endpoint]:
-    """An endpoint that gives this answer at `RATE`."""
-    answer = folder / "answer.sse"
-    write_answer(answer, text, deltas=deltas)
+def replaying(*answers: Path) -> Iterator[Endpoint]:
+    """An endpoint that gives these answers, one after the other, at `RATE`."""
     command = [sys.executable, "-m", "silu", "wire", "replay", "--dialect", "openai-chat"]
     process = subprocess.Popen(
-        [*command, "--rate", str(RATE), str(answer)], stdout=subprocess.PIPE, text=True
+        [*command, "--rate", str(RATE), *map(str, answers)], stdout=subprocess.PIPE, text=True
     )
     try:
         assert process.stdout is not None
@@ -108,6 +106,15 @@ def streaming(folder: Path, text: str, *, deltas: int) -> Iterator[Endpoint]:
     finally:
         process.terminate()
         process.wait(10)
+
+
+@contextlib.contextmanager
+def streaming(folder: Path, text: str, *, deltas: int) -> Iterator[Endpoint]:
+    """An endpoint whose answer is this text."""
+    answer = folder / "answer.sse"
+    write_answer(answer, text, deltas=deltas)
+    with replaying(answer) as endpoint:
+        yield endpoint
 
 
 def drawn(page: Page) -> str:

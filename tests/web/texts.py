@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 _PROSE = (
     "The **river** carries what the hills let go, and the *plain* keeps it; see [the map]"
@@ -58,12 +59,21 @@ def write_answer(path: Path, text: str, *, deltas: int) -> None:
     """An answer of a chat endpoint in so many deltas, as a file to be served."""
     step = -(-len(text) // deltas)
     pieces = [text[at : at + step] for at in range(0, len(text), step)]
-    lines = [_line({"content": piece}) for piece in pieces]
-    lines += [_line({}, finish="stop"), "data: [DONE]\n\n"]
-    path.write_text("".join(lines))
+    _write(path, [_line({"content": piece}) for piece in pieces], finish="stop")
 
 
-def _line(delta: dict[str, str], *, finish: str | None = None) -> str:
+def write_call(path: Path, name: str, arguments: object) -> None:
+    """An answer that calls one tool."""
+    function = {"name": name, "arguments": json.dumps(arguments)}
+    call = {"index": 0, "id": f"call_{path.stem}", "type": "function", "function": function}
+    _write(path, [_line({"tool_calls": [call]})], finish="tool_calls")
+
+
+def _write(path: Path, lines: list[str], *, finish: str) -> None:
+    path.write_text("".join([*lines, _line({}, finish=finish), "data: [DONE]\n\n"]))
+
+
+def _line(delta: dict[str, Any], *, finish: str | None = None) -> str:
     choice = {"index": 0, "delta": delta, "finish_reason": finish}
     chunk = {"id": "c", "object": "chat.completion.chunk", "model": "m", "choices": [choice]}
     return f"data: {json.dumps(chunk, ensure_ascii=False)}\n\n"

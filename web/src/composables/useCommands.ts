@@ -183,6 +183,7 @@ export function useCommands() {
     new: () => { go(null) },
     find: here(() => { ui.find = true }),
     sidebar: toggleSidebar,
+    files: here(() => { ui.files = !ui.files }),
     inspector: here(() => { ui.inspector = !ui.inspector }),
     levelUp: () => { stepLevel(1) },
     levelDown: () => { stepLevel(-1) },

@@ -2,6 +2,7 @@
 import type {
   BlobRef,
   CallList,
+  ChangeList,
   EndpointCreate,
   EndpointList,
   EndpointReport,
@@ -9,6 +10,7 @@ import type {
   ErrorInfo,
   MessagePage,
   ModelList,
+  Restored,
   SearchResult,
   SessionCreate,
   SessionFork,
@@ -122,6 +124,11 @@ export const api = {
       'GET',
       `/search?q=${at(words)}${sessionId === undefined ? '' : `&session_id=${at(sessionId)}`}`,
     ),
+  changes: (id: string) => call<ChangeList>('GET', `/sessions/${at(id)}/changes`),
+  undo: (id: string, runId: string) =>
+    call<Restored>('POST', `/sessions/${at(id)}/undo?run_id=${at(runId)}`),
+  redo: (id: string, runId: string) =>
+    call<Restored>('POST', `/sessions/${at(id)}/redo?run_id=${at(runId)}`),
   models: (refresh = false) => call<ModelList>('GET', `/models${refresh ? '?refresh=true' : ''}`),
   settings: () => call<SettingsView>('GET', '/settings'),
   patchSettings: (body: SettingsPatch) => call<SettingsView>('PATCH', '/settings', body),

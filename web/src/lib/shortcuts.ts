@@ -6,6 +6,7 @@ export type ShortcutId =
   | 'find'
   | 'sidebar'
   | 'inspector'
+  | 'files'
   | 'levelUp'
   | 'levelDown'
   | 'mode'
@@ -22,6 +23,7 @@ export const SHORTCUTS: Record<ShortcutId, string> = {
   find: 'Mod+Shift+F',
   sidebar: 'Mod+B',
   inspector: 'Alt+I',
+  files: 'Alt+F',
   levelUp: 'Alt+ArrowUp',
   levelDown: 'Alt+ArrowDown',
   mode: 'Alt+P',

@@ -20,6 +20,7 @@ export interface Goal {
 export const useUi = defineStore('ui', () => {
   const settings = ref<SettingsSection | null>(null)
   const inspector = ref(false)
+  const files = ref(false)
   const drawer = ref(false)
   const status = ref('')
   /** A message somebody wants to be brought to, once its conversation is there. */
@@ -54,6 +55,7 @@ export const useUi = defineStore('ui', () => {
   return {
     settings,
     inspector,
+    files,
     drawer,
     status,
     goal,

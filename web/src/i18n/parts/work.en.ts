@@ -2,6 +2,20 @@
 export default {
   work: {
     moreHits: 'The newest {n}; more words find fewer.',
+    files: {
+      open: 'Files',
+      title: 'Changed files',
+      empty: 'This conversation has changed no files.',
+      earlier: 'An earlier run',
+      state: { open: 'being changed', undone: 'undone' },
+      redo: 'Redo',
+      undone: 'The files are as they were before.',
+      redone: 'The changes are back.',
+      left: 'Changed since, and left alone: {names}',
+      kind: { created: 'created', changed: 'changed', deleted: 'deleted' },
+      noText: 'No text to show.',
+      copyPath: 'Copy the path',
+    },
     keys: {
       palette: 'Find anything by name',
       levelUp: 'Think more',

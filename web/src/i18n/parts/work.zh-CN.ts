@@ -2,6 +2,20 @@
 export default {
   work: {
     moreHits: '最新的 {n} 条；多输几个词可缩小范围。',
+    files: {
+      open: '文件',
+      title: '改动的文件',
+      empty: '这个对话没有改动过文件。',
+      earlier: '较早的一次运行',
+      state: { open: '正在改动', undone: '已撤销' },
+      redo: '重做',
+      undone: '文件已恢复到之前的样子。',
+      redone: '改动已恢复。',
+      left: '之后又有改动，保持原样：{names}',
+      kind: { created: '新建', changed: '修改', deleted: '删除' },
+      noText: '没有可显示的文本。',
+      copyPath: '复制路径',
+    },
     keys: {
       palette: '按名称查找一切',
       levelUp: '想得更多',
