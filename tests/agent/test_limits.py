@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from silu.types.calls import ToolSpec
 from silu.types.capabilities import Prices
 from silu.types.levels import Level
 from silu.types.parts import ToolResultPart
-from tests.agent.bench import LIST, Bench
+from tests.agent.bench import LIST, MESSAGES, Bench, bench
 
 pytestmark = pytest.mark.anyio
 
@@ -51,7 +52,33 @@ async def test_an_answer_cut_by_the_limit_is_incomplete(one: Bench) -> None:
     assert (outcome.status, outcome.reason) == ("incomplete", "token_limit")
 
 
+@pytest.mark.parametrize("said", ["Half of", ""])
+async def test_an_answer_cut_by_the_window_is_incomplete_and_not_asked_for_again(
+    tmp_path: Path, said: str
+) -> None:
+    dialect, like, model, fake = MESSAGES
+    async with bench(fake(), tmp_path, like=like, dialect=dialect, model=model) as b:
+        b.fake.script = play(*[answer(said, finish="context_overflow")] * 3)
+        outcome = await b.say("go")
+        assert (outcome.status, outcome.reason) == ("incomplete", "token_limit")
+        assert outcome.finish_reason == "context_overflow"
+        assert len(b.fake.bodies) == 1
+
+
 # ------------------------------------------------------------------------------- limits
+
+
+@pytest.mark.parametrize("name", ["list_files", "todo"])
+async def test_arguments_without_bottom_are_answered_like_other_bad_ones(
+    one: Bench, name: str
+) -> None:
+    deep = '{"todos":' * 20_000
+    text = json.dumps({"todos": deep}) if name == "todo" else deep
+    one.fake.script = play(answer(Call(name, text)), answer("I see."), answer("And now."))
+    assert (await one.say("go")).status == "completed"
+    results = [p for m in one.messages for p in m.parts if isinstance(p, ToolResultPart)]
+    assert [result.status for result in results] == ["error"]
+    assert (await one.say("again")).status == "completed"
 
 
 async def test_the_same_failing_call_four_times_ends_the_run(b: Bench) -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from silu.agent import notices
 from silu.agent.accounting import Meter, estimate_tokens
 from silu.agent.briefs import Brief, Rules
-from silu.agent.planning import TABLE, decide, refusal, statement
+from silu.agent.planning import CONTROL, TABLE, decide, refusal, statement
 from silu.agent.prompt import Surroundings, system_text
 from silu.agent.repeats import Repeats
 from silu.agent.settings import Limits
@@ -58,6 +58,12 @@ def test_plan_mode_never_lets_a_tool_write_or_execute(effects: set[Effect]) -> N
 def test_control_tools_are_open_in_both_modes(name: str) -> None:
     assert decide("plan", tool(name)) == "allow"
     assert decide("build", tool(name)) == "allow"
+
+
+@pytest.mark.parametrize("name", sorted(CONTROL))
+def test_a_tool_of_others_with_such_a_name_is_none_of_them(name: str) -> None:
+    assert decide("plan", tool(name, "write")) == "deny"
+    assert decide("plan", tool(name, "execute")) == "deny"
 
 
 def test_a_command_known_to_change_nothing_passes_in_plan_mode() -> None:

@@ -141,6 +141,6 @@ async def _kept_result(turn: Turn, call_id: str) -> str | None:
 def _is_json(text: str) -> bool:
     try:
         msgspec.json.decode(text or "{}")
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return False
     return True

@@ -14,7 +14,7 @@ from typing import Literal
 
 import msgspec
 
-from silu.agent.planning import CONTROL
+from silu.agent.planning import is_control
 from silu.tools.base import Args, Tool
 from silu.tools.paths import inside
 from silu.tools.read_only import UnprovenError, simple_commands
@@ -46,7 +46,7 @@ class Approval(msgspec.Struct, frozen=True, kw_only=True):
 
 def judge(policy: Policy, tool: Tool, args: Args, more: Sequence[Rule] = ()) -> Action:
     """What the policy says of a call; `more` are rules behind its own (session, always)."""
-    if tool.name in CONTROL:
+    if is_control(tool):
         return "allow"
     rules = [rule for rule in (*policy.rules, *more) if fnmatchcase(tool.name, rule.tool)]
     plain: Action = "allow" if _only_reads(tool, args) else "ask"

@@ -22,6 +22,10 @@ Verdict = RunOutcome | Nudge | Literal["again"]
 """The run ends, goes on with a word from silu, or calls the model again as it is."""
 
 
+_CUT = frozenset({"length", "context_overflow"})
+"""The answer ended where the output limit, or the model's window, did."""
+
+
 def after_answer(turn: Turn, result: StepResult) -> Verdict:
     """Judge a finished model call that asked for no tools."""
     reason = result.finish.reason if result.finish else "unknown"
@@ -30,14 +34,14 @@ def after_answer(turn: Turn, result: StepResult) -> Verdict:
     if not result.has_text:
         return _without_text(turn, result, reason)
     turn.empty_answers = 0
-    if reason == "length":
+    if reason in _CUT:
         return RunOutcome(status="incomplete", reason="token_limit", finish_reason=reason)
     return _with_todos(turn, reason)
 
 
 def _without_text(turn: Turn, result: StepResult, reason: str) -> Verdict:
     thought = any(isinstance(part, ThinkingPart) for part in result.message.parts)
-    if reason == "length":
+    if reason in _CUT:
         why = "thinking_used_limit" if thought else "token_limit"
         return RunOutcome(status="incomplete", reason=why, finish_reason=reason)
     turn.empty_answers += 1

@@ -16,30 +16,31 @@ Verdict = Literal["allow", "ask", "deny"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModeRules:
-    """`free` effects are allowed, `ask` ones under approval, all others refused.
-
-    `control` tools steer the session itself and are always allowed.
-    """
+    """`free` effects are allowed, `ask` ones under approval, all others refused."""
 
     free: frozenset[Effect]
     ask: frozenset[Effect]
-    control: frozenset[str]
     purpose: str
 
 
 CONTROL = frozenset({"todo", "plan", "skill", "task", "ask_user"})
 
+
+def is_control(tool: Tool) -> bool:
+    """Whether this is one of the tools that steer the session: by its name, and by doing nothing
+    to the world outside it. Another tool of such a name is judged by its effects."""
+    return tool.name in CONTROL and tool.effects <= {"interact"}
+
+
 TABLE: dict[Mode, ModeRules] = {
     "plan": ModeRules(
         free=frozenset({"read", "interact"}),
         ask=frozenset({"network"}),
-        control=CONTROL,
         purpose="look, think and plan; change nothing",
     ),
     "build": ModeRules(
         free=frozenset({"read", "write", "execute", "network", "interact"}),
         ask=frozenset(),
-        control=CONTROL,
         purpose="do the work",
     ),
 }
@@ -51,7 +52,7 @@ def decide(mode: Mode, tool: Tool, args: dict[str, Any] | None = None) -> Verdic
     A tool that states no effect and is none of the control tools counts as `execute`.
     """
     rules = TABLE[mode]
-    if tool.name in rules.control:
+    if is_control(tool):
         return "allow"
     if args is not None and tool.proves_read_only is not None and tool.proves_read_only(args):
         return "allow"

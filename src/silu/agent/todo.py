@@ -197,7 +197,7 @@ def _entries(todos: Any) -> list[dict[str, Any]]:
     if isinstance(todos, str):
         try:
             todos = msgspec.json.decode(todos)
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, RecursionError) as error:
             raise ToolError(f"`todos` is text but not JSON ({error}); send a list") from error
     if not isinstance(todos, list | tuple):
         raise ToolError(f"`todos` must be a list of objects, got {echo(todos)}; nothing changed")
@@ -308,7 +308,7 @@ def _ids_in(arguments: str) -> set[str]:
     try:
         args = msgspec.json.decode(arguments or "{}", type=dict[str, Any])
         entries = _entries(args.get("todos") or [])
-    except (msgspec.MsgspecError, ToolError):
+    except (msgspec.MsgspecError, RecursionError, ToolError):
         # Such a call was refused when it was made: it touched nothing.
         return set()
     return {item_id for entry in entries if (item_id := _id_of(entry)) is not None}
