@@ -130,7 +130,7 @@ async def test_the_signature_becomes_the_schema() -> None:
     assert schema["required"] == ["place", "how"]
     assert schema["properties"]["how"] == {"enum": ["ride", "walk"]}
     assert "context" not in schema["properties"]
-    assert schema["$defs"]["Place"]["required"] == ["name"]
+    assert schema["properties"]["place"]["required"] == ["name"]
     args = read_arguments(visit, '{"place": {"name": "Bern"}, "how": "walk"}')
     output = await visit.run(args, ToolContext(workspace=Path("/tmp/home")))
     assert output.text == "walk to Bern from home"

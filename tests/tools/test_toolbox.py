@@ -6,6 +6,7 @@ import pytest
 
 from silu.tools import Tool, ToolBox, ToolContext, ToolOutput, object_schema, read_arguments
 from silu.tools.results import EMPTY, show
+from silu.tools.schema import inlined
 from silu.types.calls import ToolSpec
 from silu.types.errors import ToolError, UserError
 
@@ -106,6 +107,44 @@ def test_a_fault_quotes_only_the_beginning_of_what_came() -> None:
     many = ",".join(f'"k{n}":1' for n in range(50))
     with pytest.raises(ToolError, match="and 42 more"):
         read_arguments(tool(**RICH), f"{{{many}}}")
+
+
+def test_definitions_are_put_where_a_schema_refers_to_them() -> None:
+    place = {"type": "object", "properties": {"city": {"$ref": "#/$defs/City"}}}
+    schema = {
+        "type": "object",
+        "properties": {
+            "to": {"$ref": "#/$defs/Place", "description": "Where to."},
+            "by": {"type": "array", "items": {"$ref": "#/$defs/City"}},
+        },
+        "$defs": {"Place": place, "City": {"type": "string"}},
+    }
+    city = {"type": "string"}
+    assert inlined(schema) == {
+        "type": "object",
+        "properties": {
+            "to": {"type": "object", "properties": {"city": city}, "description": "Where to."},
+            "by": {"type": "array", "items": city},
+        },
+    }
+
+
+@pytest.mark.parametrize(
+    "definitions",
+    [
+        {"a": {"properties": {"again": {"$ref": "#/$defs/a"}}}},
+        {},
+        {"a": {"$ref": "https://elsewhere.example/a"}},
+        {
+            chr(n): {"anyOf": [{"$ref": f"#/$defs/{chr(n + 1)}"}] * 9}
+            for n in range(ord("a"), ord("h"))
+        }
+        | {"h": {}},
+    ],
+)
+def test_a_schema_that_cannot_be_written_out_stays_as_it_is(definitions: dict[str, Any]) -> None:
+    schema = {"type": "object", "properties": {"x": {"$ref": "#/$defs/a"}}, "$defs": definitions}
+    assert inlined(schema) is schema
 
 
 def test_an_unknown_tool_is_answered_with_the_known_ones() -> None:

@@ -8,6 +8,7 @@ from typing import Any, cast, get_type_hints, overload
 import msgspec
 
 from silu.tools.base import Args, Tool, ToolContext, ToolOutput
+from silu.tools.schema import inlined
 from silu.types.calls import ToolSpec
 from silu.types.errors import ToolError, UserError
 from silu.types.facts import Effect
@@ -115,9 +116,7 @@ def _schema(shape: type[msgspec.Struct]) -> dict[str, Any]:
     (schema,), parts = msgspec.json.schema_components([shape], ref_template="#/$defs/{name}")
     top = parts.pop(str(schema["$ref"]).rpartition("/")[2])
     top.pop("title", None)
-    if parts:
-        top["$defs"] = parts
-    return top
+    return inlined({**top, "$defs": parts}) if parts else top
 
 
 def _output(result: Any) -> ToolOutput:

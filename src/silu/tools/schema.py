@@ -33,6 +33,44 @@ def echo(value: object, *, limit: int = _ECHO) -> str:
     return text if len(text) <= limit else f"{text[:limit]}… ({len(text)} characters)"
 
 
+_MOST_NODES = 5_000
+_LOCAL = "#/$defs/"
+
+
+def inlined(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema with its own definitions put where they are referred to: several models fill in
+    nested arguments wrongly behind a reference (pydantic/pydantic-ai#10243).
+
+    One that refers to itself, or would grow without end, stays as it is.
+    """
+    left = _MOST_NODES
+    definitions: dict[str, Any] = schema.get("$defs", {})
+
+    def put(node: Any, within: tuple[str, ...]) -> Any:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise RecursionError
+        if isinstance(node, list):
+            return [put(item, within) for item in cast("list[Any]", node)]
+        if not isinstance(node, dict):
+            return node
+        fields = cast("dict[str, Any]", node)
+        here = {name: put(v, within) for name, v in fields.items() if name not in {"$ref", "$defs"}}
+        ref = fields.get("$ref")
+        if ref is None:
+            return here
+        name = str(ref).removeprefix(_LOCAL)
+        if name in within or name not in definitions:
+            raise RecursionError
+        return {**put(definitions[name], (*within, name)), **here}
+
+    try:
+        return cast("dict[str, Any]", put(schema, ()))
+    except RecursionError:
+        return schema
+
+
 def faults(value: Any, schema: dict[str, Any] | bool, where: str = "") -> list[str]:
     """Everything in `value` that the schema forbids, one sentence each; empty when it fits."""
     if isinstance(schema, bool):
@@ -110,8 +148,8 @@ def _object_faults(value: Any, schema: dict[str, Any], where: str) -> list[str]:
     prefix = f"{where}." if where else ""
     required = schema.get("required", [])
     # In the oldest drafts `required: true` stands on the field itself.
-    names: list[str] = [] if isinstance(required, bool) else required
-    found = [f"`{prefix}{name}` is required" for name in names if name not in fields]
+    needed: list[str] = [] if isinstance(required, bool) else required
+    found = [f"`{prefix}{name}` is required" for name in needed if name not in fields]
     extra = schema.get("additionalProperties", True)
     for name, item in fields.items():
         if name in known:

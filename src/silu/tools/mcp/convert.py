@@ -10,7 +10,7 @@ from typing import Any, cast
 import msgspec
 
 from silu.tools.base import ToolPicture
-from silu.tools.schema import faults
+from silu.tools.schema import faults, inlined
 from silu.types.facts import Effect
 
 MAX_TOOLS = 128
@@ -72,7 +72,7 @@ def listing(server: str, told: Iterable[Any], only: Iterable[str] | None = None)
 
 
 def _tool(server: str, item: Any) -> RemoteTool | str:
-    schema = dict(item.input_schema)
+    schema = inlined(dict(item.input_schema))
     size = len(msgspec.json.encode(schema))
     if size > MAX_SCHEMA:
         return f"{item.name}: left out, its schema of {size} bytes is too big"
