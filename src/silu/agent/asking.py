@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from silu.agent.ports import AnswersQuestions
+from silu.agent.ports import AnswersQuestions, WaitsError
 from silu.tools.base import Args, Tool, ToolContext, ToolOutput, describe, object_schema
 from silu.types.calls import ToolSpec
 from silu.types.facts import Question
@@ -10,14 +10,6 @@ from silu.types.facts import Question
 NAME = "ask_user"
 
 _MOST_CHOICES = 12
-
-
-class AwaitsPersonError(Exception):
-    """A call that cannot go on before a person has answered `wait_id`; no fault of anybody."""
-
-    def __init__(self, wait_id: str) -> None:
-        super().__init__(wait_id)
-        self.wait_id = wait_id
 
 
 def ask_user_tool(people: AnswersQuestions, tell: Callable[[Question], None]) -> Tool:
@@ -34,7 +26,7 @@ def ask_user_tool(people: AnswersQuestions, tell: Callable[[Question], None]) ->
             tell(question)
             answer = await people.answer(question)
         if answer is None:
-            raise AwaitsPersonError(question.question_id)
+            raise WaitsError(question.question_id)
         return ToolOutput(text=f"The person answered: {answer}", whole=True)
 
     # Asked again after a restart it is the same question: the person's answer is found by its id.

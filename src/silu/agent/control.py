@@ -10,13 +10,16 @@ from silu.agent.ports import (
     Journal,
     KeepsPlans,
     Runs,
+    RunsChildren,
     TellsEdits,
     TurnState,
 )
+from silu.agent.subagents import MAX_DEPTH, task_tool
 from silu.agent.todo import TodoStore, todo_tool
 from silu.tools.base import Args, Tool, ToolContext, ToolOutput
 from silu.types import facts
 from silu.types.facts import FactData
+from silu.types.levels import LevelChoice
 from silu.types.todos import Plan
 
 
@@ -27,6 +30,7 @@ class Control:
     """
 
     def __init__(self, journal: Journal, runs: Runs, events: Events, state: TurnState) -> None:
+        self._state = state
         self._journal = journal
         self._runs = runs
         self._events = events
@@ -41,7 +45,13 @@ class Control:
             made.append(plan_tool(self.plans, changed=self._drafted))
         if isinstance(self._runs, AnswersQuestions) and self._runs.attended():
             made.append(ask_user_tool(self._runs, self._events.fact))
+        if isinstance(self._runs, RunsChildren) and self._runs.depth() < MAX_DEPTH:
+            made.append(task_tool(self._runs, self._level))
         return [self._refreshed(tool) for tool in made]
+
+    def _level(self) -> LevelChoice:
+        """The level in force, for a sub-agent to inherit."""
+        return self._runs.level() or self._state.turn_level or self._state.session.level
 
     def refresh(self) -> None:
         """Take over what a person has changed."""

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from silu.agent.admission import DeniedError, admit, context_of, may_run, prepared
-from silu.agent.asking import AwaitsPersonError
-from silu.agent.ports import Stale
+from silu.agent.ports import Stale, WaitsError
 from silu.agent.steps import CUT, Cut
 from silu.agent.turn import Turn
 from silu.tools.base import Args, Tool, ToolOutput
@@ -125,7 +124,7 @@ async def _one(turn: Turn, work: Round, at: int) -> None:
         result = await _run(turn, work, at, tool, args)
     except ToolError as error:
         result = _result(turn, call, status=_status_of(error), text=str(error))
-    except AwaitsPersonError as waiting:
+    except WaitsError as waiting:
         turn.parked_on = waiting.wait_id
         return
     result.duration_ms = round((time.monotonic() - began) * 1000)
@@ -146,7 +145,7 @@ async def _run(turn: Turn, work: Round, at: int, tool: Tool, args: Args) -> Tool
         output = await tool.run(args, context_of(turn, call, wait_id=work.wait_id(at)))
     except ToolError as error:
         output = ToolOutput(text=str(error), ok=False)
-    except (Stale, AwaitsPersonError):
+    except (Stale, WaitsError):
         raise
     except Exception as error:
         # A fault of a tool must not end the run: the model is told, the log names the place.

@@ -1,18 +1,27 @@
 """What people say to a running turn: satisfies `Runs`, `AnswersNow`, `Approves`,
-`AnswersQuestions` and `TellsEdits` of `agent.ports`."""
+`AnswersQuestions`, `RunsChildren` and `TellsEdits` of `agent.ports`."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
 from silu.agent.approvals import Approval
-from silu.agent.ports import Edits
+from silu.agent.ports import ChildEnd, ChildWish, Edits
 from silu.store.api import Asked
 from silu.types.facts import ApprovalRequest, Mode, Question
 from silu.types.levels import LevelChoice
 from silu.types.policy import Rule, Scope
+
+
+class Children(Protocol):
+    """The sub-agents of a run."""
+
+    depth: int
+
+    async def child(self, wish: ChildWish) -> ChildEnd | None: ...
+
 
 KeepRule = Callable[[Rule, Scope], Coroutine[Any, Any, None]]
 
@@ -22,7 +31,13 @@ class RunControl:
     person's answer comes with the next attempt, for a run that asks is parked."""
 
     def __init__(
-        self, mode: Mode, *, steering: list[tuple[int, str]], asked: Asked, keep_rule: KeepRule
+        self,
+        mode: Mode,
+        *,
+        steering: list[tuple[int, str]],
+        asked: Asked,
+        keep_rule: KeepRule,
+        children: Children,
     ) -> None:
         self._mode: Mode = mode
         self._level: LevelChoice | None = None
@@ -43,6 +58,7 @@ class RunControl:
         self._edits: Edits | None = None
         self._rules = list(asked.rules)
         self._keep_rule = keep_rule
+        self._children = children
 
     # ------------------------------------------------------------- what people do
 
@@ -121,6 +137,12 @@ class RunControl:
     def take_edits(self) -> Edits | None:
         edits, self._edits = self._edits, None
         return edits
+
+    def depth(self) -> int:
+        return self._children.depth
+
+    async def child(self, wish: ChildWish) -> ChildEnd | None:
+        return await self._children.child(wish)
 
     async def add_rule(self, rule: Rule, scope: Scope) -> None:
         self._rules.append(rule)

@@ -8,11 +8,12 @@ from collections.abc import Callable
 from silu.agent.ports import Stale
 from silu.engine import ops
 from silu.engine.api import Done, Execute, Parked, TurnPorts
+from silu.engine.children import RunChildren
 from silu.engine.control import KeepRule, RunControl
 from silu.engine.flusher import Flusher
 from silu.engine.hub import Hub
 from silu.engine.journal import StoreBlobs, StoreJournal
-from silu.store import RunRef, StaleRunError, Store, runs
+from silu.store import RunRef, StaleRunError, Store, children, runs
 from silu.types.errors import UserError, place_of
 from silu.types.facts import DoneReason, ErrorInfo, RunStatus
 from silu.types.policy import Rule, Scope
@@ -29,10 +30,14 @@ CANCEL_PATIENCE = 0.6
 class _Active:
     """A run this process works on."""
 
-    def __init__(self, begun: ops.Begun, keep_rule: KeepRule) -> None:
+    def __init__(self, begun: ops.Begun, keep_rule: KeepRule, subagents: RunChildren) -> None:
         self.ref = begun.ref
         self.control = RunControl(
-            begun.mode, steering=begun.steering, asked=begun.asked, keep_rule=keep_rule
+            begun.mode,
+            steering=begun.steering,
+            asked=begun.asked,
+            keep_rule=keep_rule,
+            children=subagents,
         )
         self.task: asyncio.Task[None] | None = None
 
@@ -97,12 +102,14 @@ class Driver:
             self.spawn(begun)
 
     async def cancel(self, session_id: str, run_id: str) -> None:
-        """End a run as the person's wish, whether a task works on it or not."""
+        """End a run as the person's wish, whether a task works on it or not, and its sub-agents."""
+        for child in await self._store.read(lambda tx: children.open_runs(tx, run_id)):
+            await self.cancel(child.child_session, child.child_run)
         active = self._active.get(session_id)
         if active is None or active.ref.run_id != run_id or active.task is None:
             if await self._store.write(lambda tx: ops.cancel_parked(tx, run_id)):
                 self._tell_over(run_id)
-                await self.begin_next(session_id)
+                await self._after(session_id, run_id)
             return
         active.control.cancel()
         await asyncio.wait({active.task}, timeout=CANCEL_PATIENCE)
@@ -138,7 +145,8 @@ class Driver:
                 lambda tx: runs.add_rule(tx, ref.session_id, rule, for_good=scope == "always")
             )
 
-        active = self._active[ref.session_id] = _Active(begun, keep_rule)
+        subagents = RunChildren(self._store, ref, depth=begun.depth, spawn=self.spawn)
+        active = self._active[ref.session_id] = _Active(begun, keep_rule, subagents)
         self._hub.run_started(ref.session_id, ref.run_id, begun.started_at)
         active.task = asyncio.create_task(self._drive(active), name=f"run {ref.run_id}")
 
@@ -161,7 +169,14 @@ class Driver:
         self._tell_over(ref.run_id)
         if not self.stopping:
             await self._store.write(lambda tx: ops.prune(tx, ref.session_id))
-            await self.begin_next(ref.session_id)
+            await self._after(ref.session_id, ref.run_id)
+
+    async def _after(self, session_id: str, run_id: str) -> None:
+        """A run is over: the session's next one begins, and the one it worked for goes on."""
+        await self.begin_next(session_id)
+        waiting = await self._store.read(lambda tx: ops.waits_for(tx, run_id))
+        if waiting is not None and not self.stopping:
+            await self.take_up(waiting)
 
     async def _attempt(self, active: _Active) -> bool:
         """One attempt; True when the run was parked."""

@@ -15,7 +15,7 @@ from silu.engine import ops
 from silu.engine.api import Execute, RunItem, Sent
 from silu.engine.driver import MOST_STALLS, Driver
 from silu.engine.hub import Hub
-from silu.store import RunRef, Store, children, misc, runs
+from silu.store import RunRef, Store, misc, runs
 from silu.store.api import NewRun
 from silu.store.ids import new_id
 from silu.store.sql import Tx
@@ -213,6 +213,7 @@ class LocalEngine:
         approval_id: str,
         approval: Approval,
         *,
+        by: str | None = None,
         client_id: str | None = None,
     ) -> None:
         """The person's word on a call; the run that waits for it goes on. `unknown_wait`."""
@@ -220,7 +221,7 @@ class LocalEngine:
             session_id,
             approval_id,
             approval.decision,
-            details=msgspec.structs.asdict(approval),
+            details={**msgspec.structs.asdict(approval), "by": by},
             kind="approval_request",
             client_id=client_id,
         )
@@ -279,13 +280,11 @@ class LocalEngine:
     async def set_mode(self, session_id: str, mode: Mode, *, client_id: str | None = None) -> None:
         """In force at once, also inside a running turn and for the sub-agents at work."""
         await self._store.set_mode(session_id, mode, client_id=client_id)
-        for one in await self._store.read(lambda tx: children.family(tx, session_id)):
-            control = self._driver.control(one)
-            if control is None:
-                continue
-            control.set_mode(mode)
+        for one in await self._store.read(lambda tx: ops.at_work(tx, session_id)):
             if one != session_id:
                 await self._store.set_mode(one, mode)
+            if (control := self._driver.control(one)) is not None:
+                control.set_mode(mode)
 
     async def todo_edit(
         self, session_id: str, todos: Sequence[Todo], *, client_id: str | None = None

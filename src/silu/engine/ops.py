@@ -260,6 +260,12 @@ def child(tx: Tx, ref: RunRef, wish: ChildWish) -> tuple[ChildRow, Begun | None]
     return row, begun(tx, begun_ref)
 
 
+def at_work(tx: Tx, session_id: str) -> list[str]:
+    """Of a session and its sub-agents' those with a run that is not over."""
+    family = children.family(tx, session_id)
+    return [one for one in family if runs.of_session(tx, one)]
+
+
 def waits_for(tx: Tx, run_id: str) -> str | None:
     """The parked run that waits for just this one."""
     row = children.of_run(tx, run_id)

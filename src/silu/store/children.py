@@ -7,9 +7,10 @@ import sqlalchemy as sa
 
 from silu.store import schema
 from silu.store.api import ChildRow
+from silu.store.codec import unpack_parts
 from silu.store.sql import Tx
 from silu.types.facts import Done
-from silu.types.parts import TextPart, decode_parts
+from silu.types.parts import TextPart
 
 _c = schema.children
 _m = schema.messages
@@ -98,13 +99,13 @@ def forget(tx: Tx, session_ids: Sequence[str]) -> None:
 
 def _answer(tx: Tx, run_id: str) -> str:
     """The text of the run's last answer."""
-    parts = tx.execute(
-        sa.select(_m.c.parts)
+    row = tx.execute(
+        sa.select(_m.c.parts, _m.c.thinking_content)
         .where(_m.c.run_id == run_id, _m.c.role == "assistant")
         .order_by(_m.c.step.desc())
         .limit(1)
-    ).scalar()
-    found = decode_parts(parts) if parts else []
+    ).first()
+    found = unpack_parts(row.parts, row.thinking_content) if row else []
     return "".join(part.text for part in found if isinstance(part, TextPart))
 
 

@@ -20,6 +20,7 @@ import msgspec
 
 from silu.store import blobs as blob_table
 from silu.store import (
+    audit,
     carry,
     children,
     importing,
@@ -27,17 +28,21 @@ from silu.store import (
     messages,
     misc,
     purge,
+    recalled,
     runs,
     search,
     sessions,
     snapshot,
+    spending,
     todos,
+    turns,
 )
 from silu.store.api import NewSession, Session, SessionPage
 from silu.store.database import Database, Trouble
 from silu.store.search import Filter
 from silu.store.sql import Tx
 from silu.store.writer import Readers, Writer
+from silu.types.access import ApprovalRecord
 from silu.types.api import CallView
 from silu.types.capabilities import Learned
 from silu.types.errors import UserError
@@ -47,6 +52,7 @@ from silu.types.levels import LevelChoice
 from silu.types.parts import BlobRef, Message
 from silu.types.policy import Rule
 from silu.types.search import SearchHit
+from silu.types.spending import UsageReport
 from silu.types.todos import Todo
 
 T = TypeVar("T")
@@ -179,6 +185,14 @@ class Store:
         """Keep who answers in a session and how; see `sessions.style`."""
         await self.write(lambda tx: sessions.style(tx, session_id, values))
 
+    async def approvals(
+        self, *, session_id: str | None, before: int | None, limit: int
+    ) -> list[ApprovalRecord]:
+        """What a person was asked to allow, newest first, and what they decided."""
+        return await self.read(
+            lambda tx: audit.approvals(tx, session_id=session_id, before=before, limit=limit)
+        )
+
     async def rules(self) -> list[Rule]:
         """What a person allowed and denied for all sessions."""
         return await self.read(runs.rules)
@@ -275,6 +289,19 @@ class Store:
 
     async def calls(self, session_id: str, *, run_id: str | None = None) -> list[CallView]:
         return await self.read(lambda tx: misc.calls(tx, session_id, run_id))
+
+    async def newest_call(self, session_id: str) -> CallView | None:
+        """The last call of a turn's own."""
+        return await self.read(lambda tx: misc.newest_call(tx, session_id))
+
+    async def usage(self, wanted: spending.Wanted) -> UsageReport:
+        """What model calls used up."""
+        return await self.read(lambda tx: spending.report(tx, wanted))
+
+    async def system_of(self, session_id: str) -> tuple[str, str]:
+        """The system text and the tools (JSON) as they are sent now; "" before the first turn."""
+        epoch = await self.read(lambda tx: turns.last_epoch(tx, session_id))
+        return ("", "") if epoch is None else (epoch.system, epoch.tools_json)
 
     async def search(self, query: str, wanted: Filter | None = None) -> list[SearchHit]:
         """Messages in which all words of the query occur, newest first."""
@@ -382,6 +409,17 @@ class Store:
     async def forget(self, *, endpoint: str, model: str | None = None) -> int:
         """Forget what was learned of an endpoint or one of its models; how many facts it was."""
         return await self.write(lambda tx: misc.forget(tx, endpoint, model))
+
+    async def keep_answer(self, key: str, answer: Message) -> None:
+        """Keep an answer for a client that sends no thinking back; see `recalled`."""
+        await self.write(lambda tx: recalled.keep(tx, key, answer))
+
+    async def kept_answers(self, keys: list[str]) -> dict[str, Message]:
+        """Those of the answers that are kept."""
+        found = await self.read(lambda tx: recalled.find(tx, keys))
+        if found:
+            await self.write(lambda tx: recalled.used(tx, list(found)), patient=True)
+        return found
 
     async def setting(self, name: str) -> Any:
         """A JSON value, `None` where nothing was set."""
