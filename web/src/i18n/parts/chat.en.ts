@@ -67,6 +67,7 @@ export default {
     removed: 'removed',
     changed: 'changed',
     keepTalking: 'Or say below what should be different.',
+    go: 'Carry out the plan.',
   },
   todoEdit: {
     add: 'Add a task…',

@@ -67,6 +67,7 @@ export default {
     removed: '删除',
     changed: '改动',
     keepTalking: '也可以在下面说明要改的地方。',
+    go: '按这个计划执行。',
   },
   todoEdit: {
     add: '添加任务…',
