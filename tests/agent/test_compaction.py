@@ -122,6 +122,25 @@ async def test_old_tool_results_go_first_and_can_be_read_again(one: Bench) -> No
     assert all("a line of the notes" in p.shown for p in kept)  # pyright: ignore
 
 
+async def test_what_was_taken_out_is_not_counted_again_in_the_next_run(one: Bench) -> None:
+    narrow(one, 20_000)
+    (one.session.workspace / "notes.txt").write_text("a line of the notes\n" * 900)
+
+    def script(asked: Asked) -> Answer:
+        assert not is_summary(asked)
+        if asked.turn < 5:
+            return answer(Call("read_file", {"path": "notes.txt", "start_line": asked.turn + 1}))
+        return answer("ok")
+
+    one.fake.script = script
+    await one.say("go")
+    begun = len(one.facts("compaction_start"))
+    assert begun
+    one.fake.script = lambda asked: answer("Hello.")
+    await one.say("hello")
+    assert len(one.facts("compaction_start")) == begun
+
+
 async def test_a_failed_summary_loses_nothing_and_is_not_tried_without_end(one: Bench) -> None:
     narrow(one)
     broken = 0

@@ -79,8 +79,8 @@ def projected(turn: Turn) -> int:
     """Tokens the next request will take: the last measured input and what came after it."""
     meter, messages = turn.meter, turn.context.messages
     if meter.context.used_tokens is None or meter.seen > len(messages):
-        sent = turn.context.system_size() + sum(size(message) for message in messages)
-        return round(sent * meter.ratio)
+        # As it would be sent: what a compaction took out does not count.
+        return round(turn.context.size() * meter.ratio)
     added = sum(size(message) for message in messages[meter.seen :])
     return meter.context.used_tokens + round(added * meter.ratio)
 
