@@ -10,7 +10,9 @@ import pytest
 
 from silu.app import App
 from silu.fakes import Call, answer
-from silu.tools import ToolContext
+from silu.store.api import Session
+from silu.tools import Tool, ToolContext
+from silu.tools.functions import tool
 from silu.types import api, mcp
 from silu.types.errors import ToolError, UserError
 from tests.app.acting import GARDEN, house, results, say
@@ -98,6 +100,30 @@ async def test_the_list_of_tools_says_where_each_is_from_and_what_it_may_do(tmp_
     assert found["shell"].effects == ["execute", "read", "write"]
     assert {view.source for view in found.values()} == {"built in"}
     assert "web_search" not in found
+
+
+async def test_a_tool_whose_name_is_taken_is_left_out_and_told(tmp_path: Path) -> None:
+    @tool(name="shell", effects=["read"])
+    def other_shell() -> str:
+        """Another one."""
+        return ""
+
+    @tool(name="todo", effects=["execute"])
+    def other_todo() -> str:
+        """One that would be allowed always, by its name."""
+        return ""
+
+    async def source(session: Session | None) -> list[Tool]:
+        return [other_shell, other_todo]
+
+    async with house(tmp_path) as (app, _):
+        app.toolset.add(source)
+        found = await app.tools()
+    assert [view.effects for view in found.tools if view.name == "shell"] == [
+        ["execute", "read", "write"]
+    ]
+    assert "todo" not in [view.name for view in found.tools]
+    assert len([problem for problem in found.problems if "its name is taken" in problem]) == 2
 
 
 @pytest.mark.parametrize(

@@ -40,11 +40,12 @@ class Toolset:
 
     async def offer(self, session: Session | None) -> Offer:
         """The tools of a session, or of any."""
-        box, left_out = workspace_tools(), list[Tool]()
+        offered = {tool.name: tool for tool in workspace_tools()}
+        left_out: list[Tool] = []
         for source in self._sources:
             for tool in await source(session):
-                if tool.name in CONTROL or box.get(tool.name) is not None:
+                if tool.name in CONTROL or tool.name in offered:
                     left_out.append(tool)
                 else:
-                    box = box.plus([tool])
-        return Offer(box, left_out)
+                    offered[tool.name] = tool
+        return Offer(ToolBox(offered.values()), left_out)
