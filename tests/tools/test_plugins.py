@@ -80,5 +80,18 @@ def test_a_second_tool_of_a_name_is_left_out_and_reported() -> None:
     assert "second tool 'weigh'" in found.problems[0]
 
 
+@pytest.mark.usefixtures("kitchen")
+def test_an_installed_package_is_found_by_its_entry_point(tmp_path: Path) -> None:
+    info = tmp_path / "kitchen_tools-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: kitchen-tools\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(f"[{GROUP}]\nall = kitchen_tools:both\n")
+    found = load_plugins()
+    assert [(tool.name, tool.source) for tool in found.tools] == [
+        ("weigh", "package:kitchen-tools"),
+        ("pour", "package:kitchen-tools"),
+    ]
+
+
 def test_without_such_packages_there_is_nothing() -> None:
     assert load_plugins().problems == ()
