@@ -8,6 +8,7 @@ from typing import Self
 from silu.app.models import Models
 from silu.app.preferences import Preferences
 from silu.app.sessions import Sessions
+from silu.app.spending import Spending
 from silu.app.toolset import Toolset
 from silu.app.turns import Turns
 from silu.config import Paths, Settings
@@ -21,7 +22,7 @@ from silu.types import api
 from silu.types.errors import UserError
 
 
-class App(Sessions, Turns, Models, Preferences):
+class App(Sessions, Turns, Models, Spending, Preferences):
     """All services over one data folder; make it with `open()` and end it with `close()`."""
 
     def __init__(

@@ -1,6 +1,6 @@
 """Every route of `/api/v1`, in one table: routing, schema and the OpenAPI document follow it."""
 
-from silu.gateway import archive, changes, http, mcp, written
+from silu.gateway import archive, changes, http, mcp, spending, written
 from silu.gateway.dispatch import Operation
 
 ROUTES: tuple[Operation, ...] = (
@@ -9,4 +9,5 @@ ROUTES: tuple[Operation, ...] = (
     *changes.OPERATIONS,
     *mcp.OPERATIONS,
     *written.OPERATIONS,
+    *spending.OPERATIONS,
 )

@@ -58,6 +58,14 @@ def calls(tx: Tx, session_id: str, run_id: str | None) -> list[CallView]:
     return [_call(row) for row in tx.execute(query)]
 
 
+def newest_call(tx: Tx, session_id: str) -> CallView | None:
+    """The last call of a turn's own, summaries left out."""
+    query = sa.select(_k).where(_k.c.session_id == session_id)
+    rows = tx.execute(query.order_by(_k.c.started_at.desc(), _k.c.id.desc()))
+    calls = (_call(row) for row in rows)
+    return next((call for call in calls if call.purpose == "turn"), None)
+
+
 def learned(tx: Tx) -> list[Learned]:
     rows = tx.execute(sa.select(_l).order_by(_l.c.endpoint, _l.c.model, _l.c.ts))
     return [
