@@ -279,6 +279,19 @@ export interface ContentStartFrame {
   data: ContentStart
 }
 
+/** What the last request of a session held, in tokens. `used_tokens` is the vendor's count where it told one (`source`); the parts are that number shared out by what was sent, `null` before the first call. `thinking` is what went back of earlier thoughts, `todo` the task list in results and notices, `history` all the rest of the conversation. */
+export interface ContextReport {
+  used_tokens: number | null
+  max_tokens: number | null
+  percent: number | null
+  source: "estimate" | "unknown" | "vendor"
+  system: number | null
+  tools: number | null
+  history: number | null
+  todo: number | null
+  thinking: number | null
+}
+
 /** `used_tokens` is the normalised input of the last main-loop call, never a sum. */
 export interface ContextUse {
   usedTokens: number | null
@@ -301,19 +314,6 @@ export interface Done {
   status: "cancelled" | "completed" | "failed" | "incomplete" | "interrupted"
   reason: "cost_limit" | "no_answer" | "open_todos" | "person" | "repeated_call" | "restart" | "step_limit" | "stream_cut" | "thinking_used_limit" | "time_limit" | "token_limit" | "vendor_error" | null
   finish_reason: string | null
-/** What the last request of a session held, in tokens. `used_tokens` is the vendor's count where it told one (`source`); the parts are that number shared out by what was sent, `null` before the first call. `thinking` is what went back of earlier thoughts, `todo` the task list in results and notices, `history` all the rest of the conversation. */
-export interface ContextReport {
-  used_tokens: number | null
-  max_tokens: number | null
-  percent: number | null
-  source: "estimate" | "unknown" | "vendor"
-  system: number | null
-  tools: number | null
-  history: number | null
-  todo: number | null
-  thinking: number | null
-}
-
   usage: TokenCount
   skillExecutions: Array<Record<string, unknown>>
   error?: ErrorInfo
@@ -1203,6 +1203,20 @@ export interface SnapshotFrame {
   type: "snapshot"
 }
 
+/** A sum over model calls. `key` is the day (`2026-12-01`), the model, the session or the run. Input includes what was read from and written to the vendor's cache, output includes thinking. A number is `null` where no call told it; `untold` counts calls without any count of tokens (most were stopped), `unpriced` those whose cost (US dollars) is not known. */
+export interface Spent {
+  key: string
+  calls: number
+  input_tokens: number | null
+  output_tokens: number | null
+  reasoning_tokens: number | null
+  cache_read_tokens: number | null
+  cache_write_tokens: number | null
+  untold: number
+  cost: number | null
+  unpriced: number
+}
+
 export interface Steer {
   client_id: string
   text: string
@@ -1225,20 +1239,6 @@ export interface Subscribe {
 /** Follow a session from fact `since` on; `blocks` maps open blocks to known lengths. */
 export interface SubscribeCommand {
   type: "subscribe"
-/** A sum over model calls. `key` is the day (`2026-12-01`), the model, the session or the run. Input includes what was read from and written to the vendor's cache, output includes thinking. A number is `null` where no call told it; `untold` counts calls without any count of tokens (most were stopped), `unpriced` those whose cost (US dollars) is not known. */
-export interface Spent {
-  key: string
-  calls: number
-  input_tokens: number | null
-  output_tokens: number | null
-  reasoning_tokens: number | null
-  cache_read_tokens: number | null
-  cache_write_tokens: number | null
-  untold: number
-  cost: number | null
-  unpriced: number
-}
-
   frame_id: string
   session_id?: string | null
   data: Subscribe
@@ -1475,6 +1475,13 @@ export interface Usage {
   cache_write_tokens: number | null
 }
 
+/** Days newest first, all else the largest cost or number of tokens first. */
+export interface UsageReport {
+  by: "day" | "model" | "run" | "session"
+  rows: Array<Spent>
+  total: Spent
+}
+
 /** A vendor silu knows: what a key alone would open. */
 export interface VendorView {
   id: string
@@ -1505,10 +1512,3 @@ export interface WaitResolvedFrame {
   ts: number
   data: WaitResolved
 }
-/** Days newest first, all else the largest cost or number of tokens first. */
-export interface UsageReport {
-  by: "day" | "model" | "run" | "session"
-  rows: Array<Spent>
-  total: Spent
-}
-
