@@ -7,9 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from silu.tools import ToolContext, read_arguments
 from silu.tools.plugins import GROUP, load_plugins
+from silu.types.errors import ToolError
 
 MODULE = '''
+from dataclasses import replace
+
 from silu.tools import Tool, ToolContext, ToolOutput
 from silu.tools.functions import tool
 from silu.types.errors import UserError
@@ -32,6 +36,16 @@ def broken() -> Tool:
 
 def unset() -> Tool:
     raise UserError("Set KITCHEN_URL.", code="bad_config")
+
+def breaks(*args):
+    raise KeyError("secret")
+
+async def breaks_later(args, context):
+    breaks()
+
+brittle = replace(
+    weigh, check=breaks, proves_read_only=breaks, preview=breaks_later, prepare=breaks_later
+)
 
 nothing = 7
 '''
@@ -91,6 +105,20 @@ def test_an_installed_package_is_found_by_its_entry_point(tmp_path: Path) -> Non
         ("weigh", "package:kitchen-tools"),
         ("pour", "package:kitchen-tools"),
     ]
+
+
+@pytest.mark.anyio
+@pytest.mark.usefixtures("kitchen")
+async def test_a_tools_own_checks_that_break_refuse_the_call_and_prove_nothing() -> None:
+    (brittle,) = load_plugins([point("brittle")]).tools
+    with pytest.raises(ToolError, match=r"internal error \(KeyError\)"):
+        read_arguments(brittle, '{"grams": 1}')
+    assert brittle.proves_read_only is not None
+    assert not brittle.proves_read_only({})
+    assert brittle.preview is not None
+    with pytest.raises(ToolError, match="internal error") as told:
+        await brittle.preview({}, ToolContext(workspace=Path()))
+    assert "secret" not in str(told.value)
 
 
 def test_without_such_packages_there_is_nothing() -> None:

@@ -7,13 +7,15 @@ cannot be loaded is reported and left out; the others work.
 import inspect
 import logging
 import re
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
-from silu.tools.base import Tool
-from silu.types.errors import SiluError, place_of
+from silu.tools.base import Args, Tool, ToolContext
+from silu.types.errors import SiluError, ToolError, place_of
+
+T = TypeVar("T")
 
 log = logging.getLogger(__name__)
 
@@ -48,8 +50,55 @@ def load_plugins(points: Iterable[EntryPoint] | None = None) -> Plugins:
             if tool.name in tools:
                 problems.append(f"A second tool {tool.name!r}, of package {package}, was left out.")
             else:
-                tools[tool.name] = replace(tool, source=f"package:{package}")
+                tools[tool.name] = _contained(replace(tool, source=f"package:{package}"))
     return Plugins(tools=tuple(tools.values()), problems=tuple(problems))
+
+
+def _contained(tool: Tool) -> Tool:
+    """The tool with its own checks kept from ending a turn: one that breaks refuses the call,
+    or proves nothing."""
+
+    def broke(error: Exception) -> str:
+        log.warning("tool %s of %s: %s", tool.name, tool.source, place_of(error))
+        return f"{tool.name} failed with an internal error ({type(error).__name__})"
+
+    def checks(check: Callable[[Args], list[str]]) -> Callable[[Args], list[str]]:
+        def checked(args: Args) -> list[str]:
+            try:
+                return check(args)
+            except Exception as error:
+                return [broke(error)]
+
+        return checked
+
+    def proves(prove: Callable[[Args], bool]) -> Callable[[Args], bool]:
+        def proven(args: Args) -> bool:
+            try:
+                return prove(args)
+            except Exception as error:
+                broke(error)
+                return False
+
+        return proven
+
+    def asks(ask: Callable[[Args, ToolContext], Awaitable[T]]) -> Callable[..., Awaitable[T]]:
+        async def asked(args: Args, context: ToolContext) -> T:
+            try:
+                return await ask(args, context)
+            except ToolError:
+                raise
+            except Exception as error:
+                raise ToolError(broke(error)) from error
+
+        return asked
+
+    return replace(
+        tool,
+        check=checks(tool.check) if tool.check else None,
+        proves_read_only=proves(tool.proves_read_only) if tool.proves_read_only else None,
+        preview=asks(tool.preview) if tool.preview else None,
+        prepare=asks(tool.prepare) if tool.prepare else None,
+    )
 
 
 def _tools(given: Any) -> Iterable[Tool]:
