@@ -7,7 +7,7 @@ import platform
 import time
 from collections.abc import Callable
 
-from bench import calls, decode, gateway, peers, start
+from bench import calls, decode, gateway, million, peers, start, store
 
 
 class Wish(argparse.Namespace):
@@ -26,6 +26,8 @@ BENCHES: dict[str, Callable[[Wish], None]] = {
     "p5": lambda wish: asyncio.run(gateway.p5(times=wish.rounds, tiny=wish.tiny)),
     "p6": lambda wish: asyncio.run(gateway.p6(tiny=wish.tiny)),
     "p7": lambda wish: asyncio.run(gateway.p7(times=wish.rounds, tiny=wish.tiny)),
+    "p8": lambda wish: asyncio.run(store.p8(times=wish.rounds, tiny=wish.tiny)),
+    "million": lambda wish: asyncio.run(million.main(times=wish.rounds, tiny=wish.tiny)),
     "crowd": lambda wish: asyncio.run(gateway.crowd(tiny=wish.tiny)),
 }
 

@@ -67,7 +67,7 @@ async def floor_streams(
 
 async def p5(*, times: int, tiny: bool) -> None:
     cases = [("burst", 1, 200 if tiny else 20_000, "", 2.0)]
-    cases.append(("paced", 3 if tiny else 20, 20 if tiny else 300, ",delay=10,wait=500", 1.3))
+    cases.append(("paced", 3 if tiny else 20, 20 if tiny else 1000, ",delay=10,wait=500", 1.3))
     with upstream.vendor() as vendor, serving("bench.relay", vendor.url) as relay:
         places = [place(name, vendor.url, f"n={n}{more}") for name, _, n, more, _ in cases]
         with workspace(*places) as server:

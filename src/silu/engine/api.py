@@ -12,21 +12,14 @@ from silu.store.api import RunState
 
 class Out:
     """One frame on its way to clients, encoded once: `n` is a fact's number (for SSE's `id:`),
-    else None."""
+    else None. `wire` is room for what a gateway makes of it, once for all clients."""
 
-    __slots__ = ("_text", "data", "n")
+    __slots__ = ("data", "n", "wire")
 
     def __init__(self, n: int | None, data: bytes) -> None:
         self.n = n
         self.data = data
-        self._text: str | None = None
-
-    @property
-    def text(self) -> str:
-        """The frame as text, decoded once for all clients."""
-        if self._text is None:
-            self._text = self.data.decode()
-        return self._text
+        self.wire: bytes | None = None
 
 
 class HubClientApi(Protocol):

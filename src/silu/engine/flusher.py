@@ -7,6 +7,7 @@ refuses, fails alone.
 import asyncio
 import time
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
@@ -15,7 +16,7 @@ from silu.engine.hub import Hub
 from silu.store import RunRef, StaleRunError, Store, deltas, log, runs, schema
 from silu.store.api import DeltaRow
 from silu.store.database import trouble_of
-from silu.store.sql import Tx
+from silu.store.sql import Sql, Tx
 from silu.types.facts import DeltaData, DeltaKind, FactData
 from silu.types.parts import Message
 
@@ -236,11 +237,17 @@ def _try(tx: Tx, rows: Sequence[DeltaRow]) -> BaseException | None:
 
 
 def _fences(tx: Tx, session_ids: list[str]) -> dict[str, int]:
+    """The sessions' fences; their rows are locked until the commit, in an order all agree on."""
+    asked = {f"s{at}": session_id for at, session_id in enumerate(session_ids)}
+    return dict(tx.run(_fences_of(len(asked)), asked).fetchall())
+
+
+@cache
+def _fences_of(count: int) -> Sql:
     table = schema.sessions
-    rows = tx.execute(
+    return Sql(
         sa.select(table.c.id, table.c.fence)
-        .where(table.c.id.in_(session_ids))
+        .where(table.c.id.in_([sa.bindparam(f"s{at}") for at in range(count)]))
         .order_by(table.c.id)
         .with_for_update()
     )
-    return {row.id: row.fence for row in rows}

@@ -11,6 +11,7 @@ from typing import Any
 import uvicorn
 from uvicorn.config import Config
 
+from silu.gateway.socket import FrameSocket
 from silu.types.errors import UserError
 
 WS_MAX_BYTES = 1024 * 1024
@@ -101,7 +102,7 @@ def server(app: Any, *, on_stopping: Callable[[], None]) -> Server:
     config = Config(
         app,
         http="httptools",
-        ws="websockets-sansio",
+        ws=FrameSocket,
         loop="asyncio",
         lifespan="off",
         log_config=None,
@@ -112,7 +113,8 @@ def server(app: Any, *, on_stopping: Callable[[], None]) -> Server:
         ws_max_size=WS_MAX_BYTES,
         ws_ping_interval=20.0,
         ws_ping_timeout=60.0,
-        # Small JSON frames at a high rate: compressing costs more than the loopback saves.
+        # Small JSON frames at a high rate: compressing costs more than the loopback saves, and
+        # `FrameSocket` writes frames as they are.
         ws_per_message_deflate=False,
         timeout_graceful_shutdown=5,
     )

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-from typing import Any
 
 import msgspec
 from starlette.types import Receive, Send
@@ -12,6 +11,8 @@ from silu.engine.api import HubClientApi
 from silu.gateway.auth import Principal
 from silu.gateway.commands import run_command
 from silu.gateway.dispatch import describe, parse
+from silu.gateway.socket import portions
+from silu.gateway.tasks import ended
 from silu.types.assembly import wall_ms
 from silu.types.errors import UserError
 from silu.types.frames import (
@@ -29,6 +30,9 @@ HEARTBEAT_SECONDS = 15.0
 MOST_OWED = 256
 """Answers a client may leave unread before its commands wait."""
 
+MOST_SOCKETS = 512
+"""Connections at a time; a page has one, a program may have some."""
+
 _GOING_AWAY = 1001
 
 
@@ -40,6 +44,11 @@ class Sockets:
         self._clients: set[HubClientApi] = set()
         self._heartbeat = heartbeat
         self._beat: asyncio.Task[None] | None = None
+
+    @property
+    def full(self) -> bool:
+        """No more connections are taken for now."""
+        return len(self._clients) >= MOST_SOCKETS
 
     async def serve(self, principal: Principal, receive: Receive, send: Send) -> None:
         """Speak with one client until it goes away; its runs go on."""
@@ -107,16 +116,14 @@ class _Connection:
         try:
             await asyncio.wait({reader, writer}, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            for task in (reader, writer):
-                task.cancel()
             # A lost connection shows as OSError in whichever task was writing.
             with contextlib.suppress(OSError):
-                await _ended(reader, writer)
+                await ended(reader, writer)
 
     async def _write(self) -> None:
         while frames := await self._client.take():
-            for frame in frames:
-                await self._send({"type": "websocket.send", "text": frame.text})
+            for message in portions(frames):
+                await self._send(message)
             self._owed = 0
             self._paid.set()
         await self._send({"type": "websocket.close", "code": _GOING_AWAY, "reason": "stopping"})
@@ -147,7 +154,8 @@ class _Connection:
             command = parse(bytes(frame.data), _shape(frame.type))
             # What was missed may be much: a client that asks again and again must read it.
             self._owed += MOST_OWED // 8 if isinstance(command, Subscribe) else 0
-            data = await run_command(self._app, self._client, frame.session_id, command)
+            by = f"{self._principal.name} ({self._principal.via})"
+            data = await run_command(self._app, self._client, frame.session_id, command, by=by)
         except Exception as exc:
             self._refuse(frame_id, exc)
             return
@@ -167,9 +175,3 @@ def _shape(kind: str) -> type[msgspec.Struct]:
     if shape is None:
         raise UserError(f"There is no frame {kind[:40]!r}.", code="unknown_type")
     return shape
-
-
-async def _ended(*tasks: asyncio.Task[Any]) -> None:
-    for task in tasks:
-        with contextlib.suppress(asyncio.CancelledError):
-            await task
