@@ -266,9 +266,6 @@ export default {
   settings: {
     title: 'Settings',
     sections: 'Sections',
-    models: 'Models and keys',
-    appearance: 'Appearance',
-    server: 'Server',
     found: 'Found',
     foundHint: 'Keys in the environment, local servers, and endpoints you added.',
     nothingFound: 'Nothing yet: the demo answers.',

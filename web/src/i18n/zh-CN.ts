@@ -267,9 +267,6 @@ const texts: Texts = {
   settings: {
     title: '设置',
     sections: '分类',
-    models: '模型与密钥',
-    appearance: '外观',
-    server: '服务器',
     found: '已找到',
     foundHint: '环境变量中的密钥、本机服务，以及你添加的接口。',
     nothingFound: '暂无，由演示作答。',

@@ -8,6 +8,11 @@ import type {
   EndpointReport,
   EndpointTry,
   ErrorInfo,
+  McpReport,
+  McpServerCreate,
+  McpServerList,
+  McpServerPatch,
+  McpServerView,
   MessagePage,
   ModelList,
   Restored,
@@ -19,6 +24,7 @@ import type {
   SessionView,
   SettingsPatch,
   SettingsView,
+  ToolList,
 } from '@/generated/protocol'
 
 export class ApiError extends Error {
@@ -136,5 +142,12 @@ export const api = {
   addEndpoint: (body: EndpointCreate) => call<unknown>('POST', '/endpoints', body),
   removeEndpoint: (name: string) => call<unknown>('DELETE', `/endpoints/${at(name)}`),
   tryEndpoint: (body: EndpointTry) => call<EndpointReport>('POST', '/endpoints/test', body),
+  tools: () => call<ToolList>('GET', '/tools'),
+  mcpServers: () => call<McpServerList>('GET', '/mcp/servers'),
+  addMcpServer: (body: McpServerCreate) => call<McpReport>('POST', '/mcp/servers', body),
+  patchMcpServer: (name: string, body: McpServerPatch) =>
+    call<McpServerView>('PATCH', `/mcp/servers/${at(name)}`, body),
+  removeMcpServer: (name: string) => call<unknown>('DELETE', `/mcp/servers/${at(name)}`),
+  testMcpServer: (name: string) => call<McpReport>('POST', `/mcp/servers/${at(name)}/test`),
   saveKey: (vendor: string, key: string) => call<unknown>('PUT', `/keys/${at(vendor)}`, { key }),
 }

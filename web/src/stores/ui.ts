@@ -2,7 +2,7 @@
 import { defineStore } from 'pinia'
 import { ref } from 'vue'
 
-export type SettingsSection = 'models' | 'appearance' | 'server'
+export type SettingsSection = 'models' | 'approvals' | 'mcp' | 'appearance' | 'server'
 
 export interface Toast {
   id: number

@@ -1,0 +1,69 @@
+"""Settings of tools: rules, limits, MCP servers. What is chosen is what the server has."""
+
+import re
+import sys
+from pathlib import Path
+
+from playwright.sync_api import Locator, Page, expect
+
+from tests.web.looking import Visitor, serious_findings, until
+
+MCP_SERVER = Path(__file__).parents[1] / "tools" / "mcp_server.py"
+
+
+def pane(page: Page, name: str) -> Locator:
+    page.get_by_role("button", name="Settings", exact=True).click()
+    sheet = page.get_by_role("dialog", name="Settings")
+    sheet.get_by_role("button", name=name, exact=True).click()
+    return sheet
+
+
+def test_a_rule_is_added_changed_and_removed(visit: Visitor) -> None:
+    page = visit.page()
+    sheet = pane(page, "Tools and approvals")
+    sheet.get_by_label("Tool", exact=True).fill("shell")
+    sheet.get_by_label("What it is called with").fill("git *")
+    sheet.get_by_label("What then").select_option("allow")
+    sheet.get_by_role("button", name="Add").first.click()
+    expect(sheet.get_by_text("git *", exact=True)).to_be_visible()
+    assert serious_findings(page) == []
+    sheet.get_by_label("What happens with shell").select_option("deny")
+
+    def rules() -> list[dict[str, str]]:
+        return visit.call("GET", "/settings")["approvals"]
+
+    until(lambda: rules() == [{"tool": "shell", "action": "deny", "pattern": "git *"}])
+    sheet.get_by_role("button", name="Remove the rule for shell").click()
+    until(lambda: rules() == [])
+
+
+def test_a_limit_is_set_and_taken_away(visit: Visitor) -> None:
+    page = visit.page()
+    sheet = pane(page, "Server")
+    field = sheet.get_by_label("Seconds of one thought")
+    field.fill("90")
+    field.press("Tab")
+    until(lambda: visit.call("GET", "/settings")["limits"]["thinking_seconds"] == 90)
+    field.fill("")
+    field.press("Tab")
+    until(lambda: visit.call("GET", "/settings")["limits"]["thinking_seconds"] is None)
+    assert serious_findings(page) == []
+
+
+def test_an_mcp_server_is_tried_added_switched_off_and_removed(visit: Visitor) -> None:
+    page = visit.page()
+    sheet = pane(page, "MCP servers")
+    sheet.get_by_role("textbox", name="Name", exact=True).fill("mine")
+    sheet.get_by_label("Command or address").fill("/no/such/command")
+    sheet.get_by_role("button", name="Try and add").click()
+    expect(sheet.get_by_text(re.compile("/no/such/command")).first).to_be_visible()
+    sheet.get_by_label("Command or address").fill(f'"{sys.executable}" "{MCP_SERVER}"')
+    sheet.get_by_role("button", name="Try and add").click()
+    expect(sheet.get_by_text("connected", exact=True)).to_be_visible()
+    expect(sheet.get_by_text(re.compile(r"^\d+ tools$"))).to_be_visible()
+    assert serious_findings(page) == []
+    sheet.get_by_role("switch", name="Use mine").press("Enter")
+    expect(sheet.get_by_text("off", exact=True)).to_be_visible()
+    sheet.get_by_role("button", name="Remove mine").click()
+    expect(sheet.get_by_text("None yet.")).to_be_visible()
+    assert visit.call("GET", "/mcp/servers")["servers"] == []
