@@ -101,6 +101,14 @@ async def test_nothing_outside_the_workspace_or_odd_can_be_written(workspace: Pa
         await use("write_file", workspace, path="big", content="x" * 5_000_001)
 
 
+@pytest.mark.parametrize("path", [".git/config", "sub/.git/hooks/pre-commit", "sub/../.GIT/x"])
+async def test_gits_own_files_are_not_written(workspace: Path, path: str) -> None:
+    (workspace / "sub").mkdir()
+    with pytest.raises(ToolError, match="is git's own"):
+        await use("write_file", workspace, path=path, content="evil")
+    assert not await asyncio.to_thread((workspace / path).exists)
+
+
 async def test_a_long_diff_is_cut(workspace: Path) -> None:
     text = await use("write_file", workspace, path="l", content="\n".join(map(str, range(900))))
     assert "more lines of the diff]" in text

@@ -22,6 +22,9 @@ def read_text(workspace: Path, path: str) -> tuple[Path, str | None]:
     relative = inside(workspace, path)
     if not relative.parts:
         raise ToolError("the workspace itself is no file")
+    if any(part.lower() == ".git" for part in relative.parts):
+        # A hook or a setting planted here would run outside the sandbox, by the person's own git.
+        raise ToolError(f"{relative.as_posix()} is git's own; only git itself changes it")
     if not os.path.lexists(Path(os.path.realpath(workspace)) / relative):
         return relative, None
     with os.fdopen(open_inside(workspace, relative), "rb") as file:
