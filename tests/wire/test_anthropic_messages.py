@@ -384,6 +384,23 @@ def test_events_without_their_content_are_nothing() -> None:
     assert answer.text == "x"
 
 
+def test_blocks_that_are_there_when_the_message_starts_are_read() -> None:
+    use = {"type": "tool_use", "id": "t", "name": "f", "input": {"a": 1}}
+    message = START["message"] | {"content": [use], "stop_reason": "tool_use"}
+    begun = {"type": "message_start", "message": message}
+    answer = read("anthropic-messages", event_stream(begun, {"type": "message_stop"}))
+    assert answer.calls == [("f", {"a": 1})]
+    assert answer.finish == Finish("tool_calls", "tool_use", None)
+
+
+def test_what_comes_for_a_block_of_another_kind_is_put_into_it() -> None:
+    pieces = ({"type": "x_delta", "content": "a", "n": 1}, {"type": "x_delta", "content": "b"})
+    answer = stream(*block(0, {"type": "compaction", "content": None}, *pieces), *end())
+    [part] = answer.message.parts
+    assert isinstance(part, VendorPart)
+    assert json.loads(part.data) == {"type": "compaction", "content": "ab", "n": 1}
+
+
 def test_tags_in_a_compatible_servers_text_are_routed() -> None:
     answer = stream(*said(0, "<think>r</th", "ink>x"), *end())
     assert (answer.thinking, answer.text) == (["r"], "x")

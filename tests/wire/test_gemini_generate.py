@@ -98,6 +98,52 @@ def test_parallel_calls_keep_their_order_and_the_first_its_signature() -> None:
     assert answer.finish == Finish("tool_calls", "STOP")
 
 
+def in_pieces(*args: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"functionCall": {"partialArgs": list(args), **more}}
+
+
+def test_arguments_that_come_one_by_one_are_put_together() -> None:
+    on = {"willContinue": True}
+    begun = {"functionCall": {"name": "f", **on}, "thoughtSignature": "S"}
+    answer = stream(
+        chunk(begun),
+        chunk(in_pieces({"jsonPath": "$.a.b[0].c", "stringValue": "x", **on}, **on)),
+        chunk(in_pieces({"jsonPath": "$.a.b[0].c", "stringValue": "y"}, **on)),
+        chunk({"functionCall": on}),
+        chunk(in_pieces({"jsonPath": "$['d e'][1]", "numberValue": 0.5}, **on)),
+        chunk(in_pieces({"jsonPath": "$.g", "nullValue": "NULL_VALUE"}, **on)),
+        chunk(in_pieces({"jsonPath": '$["t"]', "boolValue": True})),
+        chunk({"functionCall": {"name": "g", **on}}),
+        chunk({"functionCall": {"name": "h", "args": {"n": 1}}}),
+        chunk({"text": ""}, finish="STOP"),
+    )
+    first = {"a": {"b": [{"c": "xy"}]}, "d e": [None, 0.5], "g": None, "t": True}
+    assert answer.calls == [("f", first), ("g", {}), ("h", {"n": 1})]
+    assert answer.finish == Finish("tool_calls", "STOP", None)
+    assert signatures(answer) == [("p1", "S")]
+
+
+def test_a_call_cut_among_its_pieces_is_marked_and_keeps_what_came() -> None:
+    piece = {"jsonPath": "$.a", "stringValue": "x", "willContinue": True}
+    begun = {"functionCall": {"name": "f", "partialArgs": [piece], "willContinue": True}}
+    answer = stream(chunk(begun))
+    assert answer.failure and answer.failure.kind == "stream_cut"
+    assert answer.calls == [("f", {"a": "x"})]
+    assert answer.message.interrupted
+
+
+@pytest.mark.parametrize("path", ["", "$", "$.a[", "$[0]", "$.s.t", "$.l[99999]", "$.l.x"])
+def test_a_path_that_leads_nowhere_fails_the_answer(path: str) -> None:
+    on = {"willContinue": True}
+    started = [{"jsonPath": "$.s", "stringValue": "x"}, {"jsonPath": "$.l[0]", "numberValue": 1}]
+    answer = stream(
+        chunk({"functionCall": {"name": "f", "partialArgs": started, **on}}),
+        chunk(in_pieces({"jsonPath": path, "stringValue": "x"}, **on)),
+        chunk({"text": ""}, finish="STOP"),
+    )
+    assert answer.failure and answer.failure.kind == "bad_data"
+
+
 def test_tags_in_its_text_are_routed_too() -> None:
     answer = stream(
         chunk({"text": "<thinking>x</think"}), chunk({"text": "ing>answer"}, finish="STOP")

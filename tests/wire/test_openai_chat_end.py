@@ -92,6 +92,12 @@ def test_the_served_model_and_the_response_are_told_once() -> None:
     assert not [e for e in answer.events if isinstance(e, VendorNote)]
 
 
+def test_a_first_chunk_that_says_nothing_is_not_taken_for_the_introduction() -> None:
+    empty = {"choices": [], "id": "", "model": "", "prompt_filter_results": []}
+    answer = read("openai-chat", sse(empty, chunk({"content": "x"}), chunk({}, "stop")))
+    assert [e for e in answer.events if isinstance(e, Served)] == [Served("m-1", "r1")]
+
+
 def test_a_second_choice_is_not_mixed_in() -> None:
     other = {"choices": [{"index": 1, "delta": {"content": "no"}, "finish_reason": None}]}
     answer = read("openai-chat", sse(chunk({"content": "a"}), other, chunk(finish="stop")))

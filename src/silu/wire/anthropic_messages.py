@@ -13,6 +13,16 @@ from silu.types.events import FinishReason, Keepalive, Served, UsageReport, Vend
 from silu.types.parts import Citation
 from silu.types.rules import DecodeRules
 from silu.wire import usage as counts
+from silu.wire.anthropic_messages_forms import (
+    Block,
+    Delta,
+    Event,
+    Message,
+    read_any,
+    read_block,
+    read_event,
+    read_message,
+)
 from silu.wire.base import BaseDecoder
 from silu.wire.blocks import NULL, json_text
 from silu.wire.errors import failure_from_object
@@ -27,60 +37,6 @@ REDACTED = "redacted_thinking"
 CITATIONS = "citations"
 SERVER_TOOL = "server_tool"
 
-
-class _Delta(msgspec.Struct, gc=False):
-    type: str = ""
-    text: str | None = None
-    thinking: str | None = None
-    partial_json: str | None = None
-    signature: str | None = None
-    citation: Any = None
-    stop_reason: str | None = None
-    stop_details: Any = None
-
-
-class _Event(msgspec.Struct, gc=False):
-    type: str = ""
-    index: int = 0
-    delta: _Delta | None = None
-    content_block: msgspec.Raw = msgspec.Raw()
-    message: msgspec.Raw = msgspec.Raw()
-    usage: dict[str, Any] | None = None
-    error: Any = None
-    input_transformations: list[Any] | None = None
-
-
-class _Block(msgspec.Struct):
-    """A content block as it starts, or whole."""
-
-    type: str = ""
-    text: str | None = None
-    thinking: str | None = None
-    signature: str | None = None
-    data: str | None = None
-    id: str | None = None
-    name: str | None = None
-    input: msgspec.Raw = msgspec.Raw()
-    citations: list[Any] | None = None
-    tool_use_id: str | None = None
-
-
-class _Message(msgspec.Struct):
-    type: str = ""
-    id: str | None = None
-    model: str | None = None
-    content: list[msgspec.Raw] | None = None
-    stop_reason: str | None = None
-    stop_details: Any = None
-    usage: dict[str, Any] | None = None
-    error: Any = None
-    input_transformations: list[Any] | None = None
-
-
-_event = msgspec.json.Decoder(_Event).decode
-_block = msgspec.json.Decoder(_Block).decode
-_message = msgspec.json.Decoder(_Message).decode
-_any = msgspec.json.Decoder().decode
 
 _FINISH: dict[str, FinishReason] = {
     "end_turn": "stop",
@@ -100,6 +56,10 @@ _FINISH: dict[str, FinishReason] = {
 }
 
 
+_READ = ("text", "thinking", "redacted_thinking", "tool_use")
+"""The kinds of blocks that are read; others are kept as they came."""
+
+
 def make_decoder(rules: DecodeRules, streaming: bool, status: int) -> "AnthropicDecoder":
     return AnthropicDecoder(rules, streaming=streaming, status=status)
 
@@ -107,15 +67,16 @@ def make_decoder(rules: DecodeRules, streaming: bool, status: int) -> "Anthropic
 class _Open:
     """A block that has started and not stopped."""
 
-    __slots__ = ("args", "block", "citations", "index", "raw", "signature", "thought")
+    __slots__ = ("args", "block", "citations", "index", "more", "raw", "signature", "thought")
 
-    def __init__(self, block: _Block, raw: msgspec.Raw) -> None:
+    def __init__(self, block: Block, raw: msgspec.Raw) -> None:
         self.block = block
         self.raw = raw
         self.index = -1
         self.args: list[str] = []
         self.signature: list[str] = []
         self.citations: list[Any] = []
+        self.more: list[bytes] = []
         self.thought = False
 
 
@@ -135,17 +96,17 @@ class AnthropicDecoder(BaseDecoder):
         if not data.strip() or data == b"[DONE]":
             return
         try:
-            event = _event(data)
+            event = read_event(data)
         except msgspec.ValidationError:
-            event = loosely(_Event, data)
+            event = loosely(Event, data)
         # The event's name says the same as the type inside it; some proxies leave one of them out.
         kind = event.type or name.decode("utf-8", "replace")
         if kind == "content_block_delta" and event.delta is not None:
-            self._delta(event.index, event.delta)
+            self._delta(event.index, event.delta, data)
             return
         self._other(kind, event, name, data)
 
-    def _other(self, kind: str, event: _Event, name: bytes, data: bytes) -> None:
+    def _other(self, kind: str, event: Event, name: bytes, data: bytes) -> None:
         match kind:
             case "content_block_start":
                 if bytes(event.content_block) not in (b"", b"null"):
@@ -154,7 +115,7 @@ class AnthropicDecoder(BaseDecoder):
                 self._stop(event.index)
             case "message_start":
                 if bytes(event.message) not in (b"", b"null"):
-                    self._begin(_message(event.message))
+                    self._begin(read_message(event.message))
             case "message_delta":
                 self._message_delta(event)
             case "message_stop":
@@ -163,9 +124,9 @@ class AnthropicDecoder(BaseDecoder):
                 self._emit(Keepalive())
             case _:
                 if kind == "error" or name == b"error" or event.error is not None:
-                    self._fail(failure_from_object(_any(data), self._status))
+                    self._fail(failure_from_object(read_any(data), self._status))
 
-    def _delta(self, index: int, delta: _Delta) -> None:
+    def _delta(self, index: int, delta: Delta, data: bytes) -> None:
         text = delta.thinking if delta.type == "thinking_delta" else delta.text
         opened = self._blocks.get(index)
         if opened is None:
@@ -182,11 +143,13 @@ class AnthropicDecoder(BaseDecoder):
             opened.signature.append(delta.signature)
         elif delta.citation is not None:
             self._cite(opened, delta.citation)
+        elif opened.block.type not in _READ:
+            opened.more.append(data)
 
     def _unannounced(self, index: int, kind: str) -> _Open:
         """A delta for a block that never started: some proxies leave the start out."""
         kinds = {"thinking_delta": "thinking", "signature_delta": "thinking"}
-        block = _Block(type=kinds.get(kind, "tool_use" if kind == "input_json_delta" else "text"))
+        block = Block(type=kinds.get(kind, "tool_use" if kind == "input_json_delta" else "text"))
         opened = self._blocks[index] = _Open(block, msgspec.Raw(b"{}"))
         if block.type == "tool_use":
             self._open_call(opened)
@@ -195,9 +158,9 @@ class AnthropicDecoder(BaseDecoder):
     # -- blocks
 
     def _start(self, index: int, raw: msgspec.Raw) -> None:
-        block = _block(raw)
+        block = read_block(raw)
         if block.type not in ("text", "thinking"):
-            _any(raw)  # it is kept raw until its end: damage inside must show now
+            read_any(raw)  # it is kept raw until its end: damage inside must show now
         if index in self._blocks:
             self._stop(index)
         opened = self._blocks[index] = _Open(block, raw.copy())
@@ -298,11 +261,8 @@ class AnthropicDecoder(BaseDecoder):
         """Tools the vendor ran, their results, and blocks we only keep."""
         block = opened.block
         raw = bytes(opened.raw)
-        if opened.args:
-            whole = cast("dict[str, Any]", _any(raw))
-            args = "".join(opened.args)
-            whole["input"] = msgspec.Raw(args.encode()) if is_json(args) else args
-            raw = msgspec.json.encode(whole)
+        if opened.args or opened.more:
+            raw = _put_together(opened)
         use = block.type.endswith("tool_use")
         kind = "server_tool" if use or block.type.endswith("tool_result") else "vendor"
         name = (block.name or "") if use else "" if kind == "server_tool" else block.type
@@ -313,14 +273,20 @@ class AnthropicDecoder(BaseDecoder):
 
     # -- the message
 
-    def _begin(self, message: _Message) -> None:
+    def _begin(self, message: Message) -> None:
         if message.model or message.id:
             self._emit(Served(message.model or None, message.id or None))
             self._seed = self._seed or message.id or ""
         self._count(message.usage)
         self._transformed(message.input_transformations)
+        # A stream may begin with blocks that are whole (the AI SDK's recordings, 2026-04).
+        for index, block in enumerate(message.content or ()):
+            self._start(index, block)
+            self._stop(index)
+        if message.stop_reason:
+            self._stopped(message.stop_reason, message.stop_details)
 
-    def _message_delta(self, event: _Event) -> None:
+    def _message_delta(self, event: Event) -> None:
         self._count(event.usage)
         self._transformed(event.input_transformations)
         delta = event.delta
@@ -360,16 +326,11 @@ class AnthropicDecoder(BaseDecoder):
     # -- whole answers and the end
 
     def _whole(self, body: bytes) -> None:
-        message = _message(body)
+        message = read_message(body)
         if message.error is not None or message.type == "error" or message.content is None:
-            self._fail(failure_from_object(_any(body), self._status))
+            self._fail(failure_from_object(read_any(body), self._status))
             return
         self._begin(message)
-        for index, block in enumerate(message.content):
-            self._start(index, block)
-            self._stop(index)
-        if message.stop_reason:
-            self._stopped(message.stop_reason, message.stop_details)
         if not self._over:
             self._message_stop()
 
@@ -384,6 +345,21 @@ class AnthropicDecoder(BaseDecoder):
                 self._stop(index)
         self._blocks.clear()
         self._writer.finish(reason)
+
+
+def _put_together(opened: _Open) -> bytes:
+    """A block of another kind with all that came for it after its start."""
+    whole = cast("dict[str, Any]", read_any(opened.raw))
+    if opened.args:
+        args = "".join(opened.args)
+        whole["input"] = msgspec.Raw(args.encode()) if is_json(args) else args
+    for data in opened.more:
+        for key, value in cast("dict[str, Any]", read_any(data)["delta"]).items():
+            known = whole.get(key)
+            both = isinstance(known, str) and isinstance(value, str)
+            if key != "type":
+                whole[key] = f"{known}{value}" if both else value
+    return msgspec.json.encode(whole)
 
 
 def _input(opened: _Open) -> str:

@@ -16,6 +16,7 @@ from silu.wire import usage as counts
 from silu.wire.base import BaseDecoder
 from silu.wire.blocks import NULL, json_text
 from silu.wire.errors import bad_data, failure_from_object
+from silu.wire.gemini_partial_args import PartialArg, PartialCall
 from silu.wire.loose import dicts, loosely
 from silu.wire.tool_calls import made_id
 
@@ -53,10 +54,12 @@ class _Chunk(msgspec.Struct, gc=False, rename="camel"):
     error: Any = None
 
 
-class _Call(msgspec.Struct):
+class _Call(msgspec.Struct, rename="camel"):
     name: str = ""
     id: str | None = None
     args: msgspec.Raw = msgspec.Raw()
+    partial_args: list[PartialArg] | None = None
+    will_continue: bool = False
 
 
 class _Extras(msgspec.Struct, rename="camel"):
@@ -108,6 +111,7 @@ class GeminiDecoder(BaseDecoder):
         self._served = False
         self._usage = b""
         self._signed: set[int] = set()
+        self._partial: PartialCall | None = None
         self._whole_answer = False
 
     # -- chunks
@@ -199,15 +203,37 @@ class GeminiDecoder(BaseDecoder):
 
     def _function_call(self, part: _Part) -> None:
         call = _call(part.function_call)
+        if self._partial is not None and not call.name:
+            self._go_on(self._partial, call)
+            return
         call_id = call.id or made_id(self._seed, self._calls)
         self._calls += 1
         args = bytes(call.args)
-        text = "{}" if args in _EMPTY else args.decode()
+        in_pieces = args in _EMPTY and (call.will_continue or call.partial_args)
+        text = "" if in_pieces else "{}" if args in _EMPTY else args.decode()
         index = self._writer.call(call_id, call.name, text)
         self._writer.keep(index, CALL, json_text(call.id or None), "functionCall")
         if part.thought_signature:
             self._sign(index, part.thought_signature)
-        self._writer.end(index)
+        if in_pieces:
+            self._end_partial(unfinished=False)
+            self._partial = PartialCall(index)
+            self._go_on(self._partial, call)
+        else:
+            self._writer.end(index)
+
+    def _go_on(self, partial: PartialCall, call: _Call) -> None:
+        for piece in call.partial_args or ():
+            partial.take(piece)
+        if not call.will_continue:
+            self._end_partial(unfinished=False)
+
+    def _end_partial(self, *, unfinished: bool) -> None:
+        """Close the call whose arguments came in pieces."""
+        partial, self._partial = self._partial, None
+        if partial is not None:
+            self._writer.call_args(partial.index, partial.text())
+            self._writer.end(partial.index, unfinished=unfinished)
 
     def _own(self, part: _Part, raw: dict[str, Any]) -> None:
         """Code the vendor ran, what that gave, pictures, and what we only keep."""
@@ -269,6 +295,10 @@ class GeminiDecoder(BaseDecoder):
             message = told.get("blockReasonMessage")
             detail = message if isinstance(message, str) else None
             self._set_finish("content_filter", reason, detail)
+
+    def _tail(self, reason: FinishReason | None) -> None:
+        self._end_partial(unfinished=reason in (None, "length"))
+        super()._tail(reason)
 
     def _whole(self, body: bytes) -> None:
         """One document, or the array of them that the endpoint streams without `alt=sse`."""

@@ -135,11 +135,12 @@ class OpenAIChatDecoder(BaseDecoder):
         if chunk.error is not None or name == b"error":
             self._fail(failure_from_object(read_any(data), self._status))
         elif not self._served:
-            self._introduce(data)
+            self._introduce(data, told=bool(chunk.choices))
 
-    def _introduce(self, data: bytes) -> None:
-        self._served = True
+    def _introduce(self, data: bytes, *, told: bool) -> None:
+        """Who answers: Azure's first chunk, which has no choices, does not say."""
         extras = read_extras(data)
+        self._served = told or bool(extras.id or extras.model)
         if extras.id or extras.model:
             self._emit(Served(extras.model or None, extras.id or None))
             if not self._rules.call_seed:
