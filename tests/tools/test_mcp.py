@@ -222,6 +222,14 @@ async def test_secrets_of_a_server_are_masked_in_its_errors() -> None:
     assert "very-secret-value" not in error
 
 
+async def test_secrets_of_a_server_are_masked_in_what_it_says_when_it_dies() -> None:
+    telling = msgspec.structs.replace(STDIO, env={"POT": "the pot fell"})
+    async with pool_of(telling) as pool:
+        with pytest.raises(ToolError, match="unknown") as told:
+            await use(pool, "fall")
+    assert "the pot fell" not in str(told.value)
+
+
 async def test_a_changed_tool_list_is_what_the_next_turn_gets() -> None:
     async with pool_of(STDIO) as pool:
         assert "garden__harvest" not in [tool.name for tool in await pool.tools()]

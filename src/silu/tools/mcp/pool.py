@@ -135,13 +135,16 @@ class McpPool:
                 ) from error
             try:
                 told = await connection.call(remote.title, args)
+            except ToolError as error:
+                raise ToolError(self._masked(one, str(error))) from error
             except GoneError as error:
                 await self._lost(one, connection, str(error))
                 if again:
                     continue
+                why = self._masked(one, str(error))
                 raise ToolError(
-                    f"the MCP server {name} failed during this call: {self._mask(str(error))}; "
-                    "whether it did anything is unknown"
+                    f"the MCP server {name} failed during this call: {why}; whether it did "
+                    "anything is unknown"
                 ) from error
             return ToolOutput(text=told.text, ok=told.ok, pictures=told.pictures)
         raise AssertionError("the second round returns or raises")
@@ -263,12 +266,15 @@ class McpPool:
         return {name: value for name, value in passed.items() if value} | server.env
 
     def _failed(self, one: _Managed, why: str) -> None:
-        text = self._mask(why)
-        for secret in one.server.secrets():
-            text = text.replace(secret, "***")
-        one.error = text
+        one.error = self._masked(one, why)
         one.failures += 1
         one.next_try = time.monotonic() + _BACKOFF[min(one.failures, len(_BACKOFF)) - 1]
+
+    def _masked(self, one: _Managed, words: str) -> str:
+        """Words of a server or of the SDK, without any secret."""
+        for secret in one.server.secrets():
+            words = words.replace(secret, "***")
+        return self._mask(words)
 
     async def _lost(self, one: _Managed, connection: Connection, why: str) -> None:
         async with one.lock:
@@ -281,7 +287,8 @@ class McpPool:
         try:
             one.known = listing(one.server.name, await connection.tools(), one.server.tools)
         except (ToolError, GoneError) as error:
-            log.warning("MCP server %s: its tools could not be listed: %s", one.server.name, error)
+            why = self._masked(one, str(error))
+            log.warning("MCP server %s: its tools could not be listed: %s", one.server.name, why)
 
     async def _close(self, one: _Managed) -> None:
         connection, one.connection = one.connection, None
