@@ -85,27 +85,37 @@ def settings(tmp_path_factory):
     return Settings(paths=paths, env=Environment({"GOOGLE_CLOUD_PROJECT": "p"}))
 
 
-def history(door, settings):
-    """A person's message, the vendor's answer as it is kept, and the tool's result."""
+def history(door, settings, *, steps=1):
+    """A person's message, the vendor's answers as they are kept, each with its tool's result."""
+    asked = Message(role="user", id="u1", parts=[TextPart(text="hi")])
+    taken = [step(door, settings, number) for number in range(1, steps + 1)]
+    return [asked, *(message for pair in taken for message in pair)]
+
+
+def step(door, settings, number):
+    """One answer and its tool's result; from the second on with a number of its own inside."""
     vendor, model, dialect = door
     profile = profile_for(vendor, model, dialect=dialect, settings=settings)
     ids = iter(f"p{n}" for n in range(9))
     builder = MessageBuilder(profile.origin, new_id=lambda: next(ids), clock=lambda: 0)
     reader = decoder(dialect, rules=profile.decode_rules(), streaming=False)
-    data = json.dumps(ANSWERS[dialect]).encode()
+    data = json.dumps(ANSWERS[dialect])
+    if number > 1:
+        for word in (MARKER, "SIGNED", "SEALED", "U0lHTkVE", "call_1", "toolu_1", "rs_1", "fc_1"):
+            data = data.replace(word, f"{word}{number}")
+    data = data.encode()
     for event in [*reader.feed(data), *reader.close()]:
         builder.feed(event)
     answer = builder.message()
-    answer.id = "a1"
+    answer.id = f"a{number}"
     assert any(MARKER in getattr(part, "text", "") for part in answer.parts), door
     results = [
-        ToolResultPart(call_id=part.call_id, name=part.name, status="ok", shown="seen")
+        ToolResultPart(call_id=part.call_id, name=part.name, status="ok", shown=f"seen {number}")
         for part in answer.parts
         if isinstance(part, ToolCallPart)
     ]
     assert len(results) == 1, door
-    asked = Message(role="user", id="u1", parts=[TextPart(text="hi")])
-    return [asked, answer, Message(role="tool", id="t1", parts=results)]
+    return answer, Message(role="tool", id=f"t{number}", parts=results)
 
 
 def written(door, said, settings, level=Level.HIGH):
@@ -148,6 +158,17 @@ def test_a_thought_goes_back_in_its_own_field_and_nowhere_else(door, settings):
         assert len(found) == 1, found
         assert HOMES & set(found[0]), found
     assert b"<think>" not in prepared.http.body
+
+
+@pytest.mark.parametrize("door", DOORS, ids="/".join)
+def test_a_loop_of_three_steps_brings_back_each_thought_before_its_result(door, settings):
+    body = written(door, history(door, settings, steps=3), settings).http.body.decode()
+    secret = "U0lHTkVE" if door[2] == "gemini-generate" else MARKER
+    told = ["seen 1", "seen 2", "seen 3"]
+    if (door[0], door[2]) not in NO_ECHO:
+        told = [secret, told[0], f"{secret}2", told[1], f"{secret}3", told[2]]
+    places = [body.index(word) for word in told]
+    assert places == sorted(places)
 
 
 @pytest.mark.parametrize("there", DOORS, ids="/".join)
