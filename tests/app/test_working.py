@@ -75,6 +75,45 @@ async def test_a_denied_call_tells_the_model_and_changes_nothing(tmp_path: Path)
         assert "Not there." in shown
 
 
+async def test_what_was_asked_and_decided_stays_on_record(tmp_path: Path) -> None:
+    script = play(
+        answer(writes("a.txt", "one\n")), answer("Then not."), answer(writes("b.txt", "two\n"))
+    )
+    async with house(tmp_path, script) as app:
+        session = await app.create_session(api.SessionCreate(model=REF))
+        run = await say(app, session.id, "Write")
+        wait = await until_waiting(app, session.id)
+        no = f.Approve(
+            client_id=cid(),
+            approval_id=wait.data["approval_id"],
+            decision="deny",
+            reason="not that file",
+        )
+        await app.approve(session.id, no, by="owner (cookie)")
+        await app.engine.wait(run)
+        run = await say(app, session.id, "Again")
+        await until_waiting(app, session.id)
+        await app.cancel(session.id, f.Cancel(client_id=cid()))
+        await app.engine.wait(run)
+        newest, first = (await app.approvals(session_id=session.id)).approvals
+        assert (first.tool, first.decision, first.scope, first.reason, first.by) == (
+            "write_file",
+            "deny",
+            "once",
+            "not that file",
+            "owner (cookie)",
+        )
+        assert "a.txt" in first.arguments
+        assert first.decided_at is not None
+        assert first.decided_at >= first.asked_at
+        assert (newest.decision, newest.by, newest.decided_at) == (None, None, None)
+        assert "b.txt" in newest.arguments
+        assert (await app.session(session.id)).waits == []
+        assert not (await app.session(session.id)).waiting
+        older = await app.approvals(before=newest.asked_at)
+        assert [one.id for one in older.approvals] == [first.id]
+
+
 async def test_a_rule_of_the_settings_lets_a_call_run_unasked(tmp_path: Path) -> None:
     script = play(answer(writes("a.txt", "one\n")), answer("Done."))
     async with house(tmp_path, script) as app:

@@ -1,8 +1,13 @@
 """The door: links, cookies, bearer tokens, Host and Origin."""
 
+from pathlib import Path
+
 import pytest
 
+from silu.config.tokens import TokenFile
 from silu.gateway.auth import LINK_SECONDS, Guard, RefusalError, content_policy
+from silu.gateway.rates import Rates
+from silu.types.access import TokenCreate
 
 HOST = "127.0.0.1:8765"
 ORIGIN = f"http://{HOST}"
@@ -170,3 +175,24 @@ def test_the_page_may_run_no_inline_script_and_load_nothing_from_elsewhere() -> 
     assert policy["img-src"] == "'self' data: blob:"
     assert policy["default-src"] == "'none'"
     assert "*" not in content_policy(HOST)
+
+
+def test_a_bucket_fills_again_evenly(clock: Clock) -> None:
+    rates = Rates(clock=clock)
+    assert [rates.take("a", per_minute=2) for _ in range(2)] == [0, 0]
+    assert rates.take("a", per_minute=2) == pytest.approx(30)
+    assert rates.take("b", per_minute=2) == 0
+    clock.now += 31
+    assert rates.take("a", per_minute=2) == 0
+    assert rates.take("a", per_minute=2) > 0
+
+
+def test_a_token_of_the_file_holds_until_its_day(tmp_path: Path, clock: Clock) -> None:
+    file = TokenFile(tmp_path / "tokens.json", clock=clock)
+    made = file.create(TokenCreate(name="editor", days=1))
+    assert made.text not in (tmp_path / "tokens.json").read_text()
+    assert file.find(made.text) == made.token
+    assert file.find(made.text + "x") is None
+    clock.now += 25 * 3600
+    assert file.find(made.text) is None
+    assert file.all().tokens == []

@@ -4,6 +4,7 @@ import json
 from collections.abc import AsyncIterator
 from typing import Any, NamedTuple
 
+import aiohttp
 import anthropic
 import openai
 import pytest
@@ -12,7 +13,7 @@ from silu.config import Endpoint
 from silu.fakes import FakeAnthropic, FakeDeepSeek, Trouble, answer, play, serve
 from silu.fakes.script import Call, Think
 from silu.types.errors import Failure
-from tests.gateway.house import TOKEN, Workspace
+from tests.gateway.house import TOKEN, Workspace, http
 
 pytestmark = pytest.mark.anyio
 
@@ -172,6 +173,93 @@ async def test_a_tool_loop_of_a_client_that_sends_no_thinking_back_is_accepted(
     assert (await next_answer()).message.content == "Yes."
     assert fake.refusals == []
     assert "I must look." in json.dumps(fake.bodies[-1])
+
+
+async def test_a_tool_loop_goes_on_after_a_restart_of_the_gateway(house: Setup) -> None:
+    house.claude.script = play(
+        answer(Think("I must look."), Call("weather", {"place": "Kyoto"})),
+        answer("Take an umbrella."),
+    )
+    history: list[Any] = [{"role": "user", "content": "Do I need an umbrella in Kyoto?"}]
+
+    async def next_answer() -> Any:
+        base = f"{house.workspace.url}v1"
+        async with openai.AsyncOpenAI(base_url=base, api_key=TOKEN, max_retries=0) as chat:
+            done: Any = await chat.chat.completions.create(
+                model=CLAUDE, messages=history, tools=[WEATHER_OPENAI], reasoning_effort="high"
+            )
+            return done.choices[0].message
+
+    first = await next_answer()
+    house.workspace.kill()
+    house.workspace.start()
+    calls = [call.model_dump() for call in first.tool_calls]
+    history += [
+        {"role": "assistant", "content": first.content or "", "tool_calls": calls},
+        {"role": "tool", "tool_call_id": calls[0]["id"], "content": "rain"},
+    ]
+    assert (await next_answer()).content == "Take an umbrella."
+    assert house.claude.refusals == []
+    assert "I must look." in json.dumps(house.claude.bodies[-1])
+
+
+async def test_a_programs_token_opens_its_models_at_its_rate_until_it_is_revoked(
+    house: Setup,
+) -> None:
+    house.deepseek.script = play(*[answer("Hi.") for _ in range(3)])
+    async with http(house.workspace) as web:
+        made = await web(
+            "POST", "/tokens", {"name": "editor", "models": ["near/*"], "per_minute": 2}
+        )
+        base = f"{house.workspace.url}v1"
+        async with openai.AsyncOpenAI(
+            base_url=base, api_key=made["text"], max_retries=0
+        ) as program:
+
+            async def ask(model: str) -> str:
+                talk: Any = [{"role": "user", "content": "Hello"}]
+                done = await program.chat.completions.create(model=model, messages=talk)
+                return str(done.choices[0].message.content)
+
+            assert await ask(DEEPSEEK) == "Hi."
+            assert {model.id async for model in program.models.list()} == {DEEPSEEK}
+            with pytest.raises(openai.NotFoundError, match="does not open"):
+                await ask(CLAUDE)
+            with pytest.raises(openai.RateLimitError) as slow:
+                await ask(DEEPSEEK)
+            assert int(slow.value.response.headers["retry-after"]) > 0
+            (listed,) = (await web("GET", "/tokens"))["tokens"]
+            assert (listed["name"], listed["models"]) == ("editor", ["near/*"])
+            assert made["text"] not in json.dumps(listed)
+            await web("DELETE", f"/tokens/{listed['id']}")
+            with pytest.raises(openai.AuthenticationError):
+                await ask(DEEPSEEK)
+            await web("DELETE", f"/tokens/{listed['id']}", status=404)
+
+
+async def test_a_programs_token_opens_nothing_but_the_compatible_routes(demo: Workspace) -> None:
+    async with http(demo) as web:
+        made = await web("POST", "/tokens", {"name": "editor"})
+        headers = {"Authorization": f"Bearer {made['text']}"}
+        for path in ("sessions", "settings", "tokens", "openapi.json"):
+            async with web.session.get(f"{web.base}/{path}", headers=headers) as told:
+                assert told.status == 403
+                assert (await told.json())["error"]["code"] == "wrong_scope"
+        with pytest.raises(aiohttp.WSServerHandshakeError) as refused:
+            async with web.session.ws_connect(demo.ws_url, headers=headers):
+                pass
+        assert refused.value.status == 403
+
+
+async def test_a_json_bomb_is_refused_before_it_is_read(demo: Workspace) -> None:
+    bomb = b'{"model":"demo/thinker","messages":[' + b"[]," * 1_500_000 + b"[]]}"
+    headers = {"Authorization": f"Bearer {TOKEN}"}
+    async with (
+        aiohttp.ClientSession(headers=headers) as session,
+        session.post(f"{demo.url}v1/chat/completions", data=bomb) as told,
+    ):
+        assert told.status == 400
+        assert "more values" in (await told.json())["error"]["message"]
 
 
 async def test_an_anthropic_clients_own_thinking_blocks_do_no_harm(house: Setup) -> None:

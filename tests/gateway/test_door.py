@@ -330,3 +330,19 @@ async def test_keys_and_tokens_stand_in_no_answer_and_no_log(workspace: Workspac
     assert TOKEN not in workspace.stderr()
     assert "secret-key" not in workspace.stderr()
     assert (workspace.home / "gateway.secret").stat().st_mode & 0o077 == 0
+
+
+async def test_a_method_that_a_path_does_not_have_is_told_as_json(demo: Workspace) -> None:
+    headers = {"Authorization": f"Bearer {TOKEN}"}
+    async with aiohttp.ClientSession(headers=headers) as session:
+        for method, path, allowed in (
+            ("PUT", "", "GET, HEAD"),
+            ("PUT", "api/v1/auth", "GET, POST, DELETE"),
+            ("GET", "api/v1/auth/link", "POST"),
+            ("PUT", "api/v1/sessions", "GET, HEAD, POST"),
+            ("POST", "api/v1/sessions/x", "DELETE, GET, HEAD, PATCH"),
+        ):
+            async with session.request(method, demo.url + path) as answer:
+                assert answer.status == 405
+                assert answer.headers["allow"] == allowed
+                assert (await answer.json())["error"]["code"] == "method_not_allowed"

@@ -45,7 +45,8 @@ class Turns(WrittenOnes):
             session_id, run_id=command.run_id, client_id=command.client_id
         )
 
-    async def approve(self, session_id: str, command: f.Approve) -> None:
+    async def approve(self, session_id: str, command: f.Approve, *, by: str | None = None) -> None:
+        """The person's word on a call; `by` says who gave it, for the record."""
         approval = Approval(
             decision=command.decision,
             scope=command.scope,
@@ -53,7 +54,7 @@ class Turns(WrittenOnes):
             reason=command.reason,
         )
         await self.engine.approve(
-            session_id, command.approval_id, approval, client_id=command.client_id
+            session_id, command.approval_id, approval, by=by, client_id=command.client_id
         )
 
     async def answer_question(self, session_id: str, command: f.AnswerQuestion) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from typing import Self
 
+from silu.app.access import Access
 from silu.app.models import Models
 from silu.app.preferences import Preferences
 from silu.app.sessions import Sessions
@@ -22,7 +23,7 @@ from silu.types import api
 from silu.types.errors import UserError
 
 
-class App(Sessions, Turns, Models, Spending, Preferences):
+class App(Sessions, Turns, Models, Spending, Preferences, Access):
     """All services over one data folder; make it with `open()` and end it with `close()`."""
 
     def __init__(

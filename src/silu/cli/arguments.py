@@ -30,6 +30,7 @@ def parser() -> argparse.ArgumentParser:
     _sessions(commands)
     _open(commands)
     commands.add_parser("mcp", help="list, add, test or remove MCP servers", add_help=False)
+    commands.add_parser("tokens", help="make or revoke tokens for programs", add_help=False)
     commands.add_parser("wire", help="decode, encode or replay vendor bodies", add_help=False)
     return top
 

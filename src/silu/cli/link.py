@@ -98,7 +98,7 @@ class LocalLink:
 
     async def command(self, kind: str, session_id: str | None, data: Frame) -> Frame:
         command = msgspec.convert(data, COMMANDS[kind])
-        return await run_command(self._app, self._client, session_id, command)
+        return await run_command(self._app, self._client, session_id, command, by="terminal")
 
     async def frames(self) -> AsyncIterator[Frame]:
         while taken := await self._client.take():

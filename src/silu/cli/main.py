@@ -10,7 +10,11 @@ import sys
 from silu.cli.exits import FAULT_OF_USER, FAULT_OF_VENDOR, INTERRUPTED, OK
 from silu.types.version import VERSION
 
-_OWN_ARGUMENTS = {"mcp": "silu.cli.mcp", "wire": "silu.cli.wire"}
+_OWN_ARGUMENTS = {
+    "mcp": "silu.cli.mcp",
+    "tokens": "silu.cli.tokens",
+    "wire": "silu.cli.wire",
+}
 """Commands that read their arguments themselves: `main(argv)` of the named module."""
 
 

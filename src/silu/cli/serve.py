@@ -46,6 +46,7 @@ async def _serve(args: argparse.Namespace, env: Mapping[str, str]) -> None:
             secret=await asyncio.to_thread(_cookie_secret, paths.data / "gateway.secret"),
             owner_token=token,
             hosts=[name.strip() for name in env.get("SILU_HOSTS", "").split(",") if name.strip()],
+            scoped=app.token_file.find,
         )
         url = _url(args.host, port)
         gateway = Gateway(app, guard, heartbeat=_heartbeat(env))

@@ -44,6 +44,10 @@ class Paths(msgspec.Struct, frozen=True, kw_only=True):
         return self.config / "settings.json"
 
     @property
+    def tokens_file(self) -> Path:
+        return self.config / "tokens.json"
+
+    @property
     def mcp_file(self) -> Path:
         return self.config / "mcp.json"
 

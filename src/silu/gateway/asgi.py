@@ -13,7 +13,15 @@ from silu.app import App
 from silu.gateway import documents, http, static
 from silu.gateway.auth import Guard, Principal, RefusalError, content_policy
 from silu.gateway.compat import Compat
-from silu.gateway.dispatch import Operation, failure, json_response, parse, read_body, respond
+from silu.gateway.dispatch import (
+    Operation,
+    failure,
+    json_response,
+    not_allowed,
+    parse,
+    read_body,
+    respond,
+)
 from silu.gateway.sse import stream_session
 from silu.gateway.ws import HEARTBEAT_SECONDS, Sockets
 from silu.types.api import TokenPost
@@ -118,7 +126,7 @@ class Gateway:
             case "DELETE" if origin:
                 cookie = self._guard.farewell()
             case _:
-                return Response(status_code=405, headers={"allow": "GET, POST, DELETE"})
+                return not_allowed("GET, POST, DELETE")
         return Response(status_code=204, headers={"set-cookie": cookie})
 
     def _link(self, method: str, headers: Headers) -> Response:
@@ -126,7 +134,7 @@ class Gateway:
         self._guard.check_origin(method, headers, handshake=False)
         self._guard.identify(headers, bearer_only=True)
         if method != "POST":
-            return Response(status_code=405, headers={"allow": "POST"})
+            return not_allowed("POST")
         return json_response(TokenPost(token=self._guard.new_link_token()))
 
     # ----------------------------------------------------------------------- WebSocket
@@ -144,14 +152,33 @@ class Gateway:
             wrong = RefusalError(404, "not_found", f"The WebSocket is at {_SOCKET}.")
             await _refuse_handshake(wrong, receive, send)
             return
+        if self.sockets.full:
+            many = RefusalError(503, "too_many_sockets", "Too many connections are open.")
+            await _refuse_handshake(many, receive, send)
+            return
         await self.sockets.serve(principal, receive, send)
+
+
+class _Route(Route):
+    """A route that says in our own words which methods it has."""
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self.methods and scope["method"] not in self.methods:
+            await not_allowed(_methods_at(self.path))(scope, receive, send)
+            return
+        await super().handle(scope, receive, send)
 
 
 def _route(app: App, operation: Operation) -> Route:
     async def endpoint(request: Request) -> Response:
         return await respond(app, operation, request)
 
-    return Route(operation.path, endpoint, methods=[operation.method], name=operation.name)
+    return _Route(operation.path, endpoint, methods=[operation.method], name=operation.name)
+
+
+def _methods_at(path: str) -> str:
+    found = {each.method for each in documents.OPERATIONS if each.path == path}
+    return ", ".join(sorted(found | ({"HEAD"} if "GET" in found else set())))
 
 
 async def _no_route(scope: Scope, receive: Receive, send: Send) -> None:
@@ -172,7 +199,7 @@ async def _refuse_handshake(refusal: RefusalError, receive: Receive, send: Send)
 
 def _page(method: str, path: str, headers: Headers) -> Response:
     if method not in ("GET", "HEAD"):
-        return Response(status_code=405, headers={"allow": "GET, HEAD"})
+        return not_allowed("GET, HEAD")
     page = static.find(path, gzip="gzip" in headers.get("accept-encoding", ""))
     if page is None:
         return Response("Not found.", status_code=404, media_type="text/plain")

@@ -17,6 +17,8 @@ from typing import Literal
 
 import msgspec
 
+from silu.types.access import TokenView
+
 LINK_SECONDS = 600
 COOKIE_SECONDS = 30 * 24 * 3600
 SAFE_METHODS = frozenset({"GET", "HEAD"})
@@ -37,10 +39,16 @@ class RefusalError(Exception):
 
 
 class Principal(msgspec.Struct, frozen=True):
-    """Whoever speaks: the owner, known by cookie or by bearer token."""
+    """Whoever speaks: the owner, known by cookie or by bearer token, or a program with a token
+    of its own (`scoped`), which opens the compatible routes only."""
 
     name: str
     via: Literal["cookie", "bearer"]
+    scoped: TokenView | None = None
+
+
+def _no_tokens(text: str) -> TokenView | None:
+    return None
 
 
 class Guard:
@@ -48,7 +56,8 @@ class Guard:
 
     `secret` signs cookies and outlives restarts; `owner_token` is the owner's bearer token;
     `hosts` are further names (`name` or `name:port`) under which the gateway is reached, for
-    instance behind a proxy. `clock` gives seconds since 1970.
+    instance behind a proxy. `scoped` finds a token that a program was given, by its text.
+    `clock` gives seconds since 1970.
     """
 
     def __init__(
@@ -59,6 +68,7 @@ class Guard:
         secret: bytes,
         owner_token: str,
         hosts: Iterable[str] = (),
+        scoped: Callable[[str], TokenView | None] = _no_tokens,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.cookie_name = f"silu_{port}"
@@ -66,6 +76,7 @@ class Guard:
         self._owner_token = owner_token.encode()
         self._hosts = frozenset(host.lower() for host in hosts)
         self._bind = bind.strip("[]").lower()
+        self._scoped = scoped
         self._clock = clock
         self._links: dict[str, float] = {}
         self._failures: list[float] = []
@@ -135,10 +146,15 @@ class Guard:
         if token is not None:
             if self._is_owner_token(token):
                 return Principal("owner", "bearer")
+            scoped = self._scoped(token)
+            if scoped is not None and bearer_only:
+                return Principal(scoped.name, "bearer", scoped)
+            if scoped is not None:
+                raise RefusalError(403, "wrong_scope", "This token opens the routes of /v1 only.")
             self._count_failure()
             raise RefusalError(401, "bad_token", "The bearer token is not valid. Check SILU_TOKEN.")
         if bearer_only:
-            raise RefusalError(401, "no_token", "Send `Authorization: Bearer …` with SILU_TOKEN.")
+            raise RefusalError(401, "no_token", "Send `Authorization: Bearer …` with a token.")
         if self._cookie_valid(headers.get("cookie", "")):
             return Principal("owner", "cookie")
         raise RefusalError(

@@ -11,9 +11,15 @@ from silu.types.errors import UserError
 
 
 async def run_command(
-    app: App, client: HubClientApi, session_id: str | None, command: msgspec.Struct
+    app: App,
+    client: HubClientApi,
+    session_id: str | None,
+    command: msgspec.Struct,
+    *,
+    by: str,
 ) -> dict[str, Any]:
-    """Do what the frame asks; the answer is the `data` of its `ack`.
+    """Do what the frame asks; the answer is the `data` of its `ack`. `by` says who asks, for the
+    record of approvals.
 
     Raises `UserError`; then nothing has changed.
     """
@@ -29,11 +35,11 @@ async def run_command(
         case _:
             known = _needed(session_id)
             await app.require_session(known)
-            return await _in_session(app, client, known, command)
+            return await _in_session(app, client, known, command, by=by)
 
 
 async def _in_session(
-    app: App, client: HubClientApi, session_id: str, command: msgspec.Struct
+    app: App, client: HubClientApi, session_id: str, command: msgspec.Struct, *, by: str
 ) -> dict[str, Any]:
     match command:
         case f.Subscribe():
@@ -51,6 +57,8 @@ async def _in_session(
             return {"taken": await app.steer(session_id, command)}
         case f.AnswerNow():
             return {"taken": await app.answer_now(session_id, command)}
+        case f.Approve():
+            await app.approve(session_id, command, by=by)
         case _:
             await _change(app, session_id, command)
     return {}
@@ -74,8 +82,6 @@ async def _change(app: App, session_id: str, command: msgspec.Struct) -> None:
             await app.set_model(session_id, command)
         case f.SetMode():
             await app.set_mode(session_id, command)
-        case f.Approve():
-            await app.approve(session_id, command)
         case f.AnswerQuestion():
             await app.answer_question(session_id, command)
         case f.ApprovePlan():

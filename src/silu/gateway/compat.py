@@ -7,9 +7,12 @@
 
 import asyncio
 import contextlib
+import logging
+import math
 import secrets
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from fnmatch import fnmatchcase
 from typing import Any
 
 import msgspec
@@ -18,13 +21,18 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from silu.app import App
+from silu.gateway.auth import Principal
 from silu.gateway.dispatch import describe, read_body
+from silu.gateway.rates import Rates
 from silu.gateway.recall import Recall
 from silu.gateway.stops import StopFilter
+from silu.gateway.tasks import ended
 from silu.types import events as ev
 from silu.types.calls import CallEnd, CallRequest, CallStart
 from silu.types.capabilities import ModelInfo
 from silu.types.errors import Failure, UserError, VendorError
+from silu.types.parts import Message
+from silu.types.sizes import has_too_many_values
 from silu.wire.serve import (
     BadRequestError,
     ServedRequest,
@@ -34,6 +42,8 @@ from silu.wire.serve import (
     encode_error,
     encoder,
 )
+
+log = logging.getLogger("silu.gateway")
 
 OPENAI = "openai-chat"
 ANTHROPIC = "anthropic-messages"
@@ -56,7 +66,8 @@ class Compat:
 
     def __init__(self, app: App) -> None:
         self._app = app
-        self._recall = Recall()
+        self._recall = Recall(app.store)
+        self._rates = Rates()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path: str = scope["path"]
@@ -66,7 +77,8 @@ class Compat:
             return
         try:
             if method == "GET" and (path == _MODELS or path.startswith(f"{_MODELS}/")):
-                response = await self._models(path.removeprefix(_MODELS).lstrip("/"))
+                who: Principal = scope["silu.principal"]
+                response = await self._models(who, path.removeprefix(_MODELS).lstrip("/"))
             else:
                 failure = Failure(kind="unknown_model", message=f"There is no {method} {path}.")
                 response = _refused(OPENAI, failure)
@@ -74,12 +86,14 @@ class Compat:
             response = _refused(OPENAI, _failure(exc))
         await response(scope, receive, send)
 
-    async def _models(self, wanted: str) -> Response:
+    async def _models(self, who: Principal, wanted: str) -> Response:
         """One shape for clients of both kinds: each reads its own fields."""
         if wanted:
             found = self._app.client.model(await self._app.find_model(wanted))
+            _require(who, found.ref)
             return _json(_model(found))
-        listed = [_model(model) for model in (await self._app.models()).models]
+        models = (await self._app.models()).models
+        listed = [_model(model) for model in models if _may_use(who, model.ref)]
         ends = {
             "first_id": listed[0]["id"] if listed else None,
             "last_id": listed[-1]["id"] if listed else None,
@@ -88,37 +102,54 @@ class Compat:
 
     async def _complete(self, dialect: str, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
+        who: Principal = scope["silu.principal"]
         try:
+            self._count(who)
             served = _decoded(dialect, await read_body(request, limit=MAX_BODY))
-            call = await self._asked(served)
+            call = await self._asked(who, served)
         except ClientDisconnect:
             return
         except Exception as exc:
             await _refused(dialect, _failure(exc))(scope, receive, send)
             return
-        answer = _Answer(dialect, served, call, self._app.client.stream(call))
+
+        async def keep(answer: Message) -> None:
+            await self._recall.keep(_id(who), served.call.messages, answer)
+
+        answer = _Answer(dialect, served, call, self._app.client.stream(call), keep=keep)
         if served.call.stream:
             gone = asyncio.create_task(_gone(receive))
             pump = asyncio.create_task(answer.stream(scope, receive, send))
             try:
                 await asyncio.wait({gone, pump}, return_when=asyncio.FIRST_COMPLETED)
             finally:
-                for task in (gone, pump):
-                    task.cancel()
-                await asyncio.gather(gone, pump, return_exceptions=True)
+                # A client that goes away shows as OSError where we were writing to it.
+                with contextlib.suppress(OSError):
+                    await ended(gone, pump)
         else:
             await (await answer.whole())(scope, receive, send)
-        if answer.end is not None and answer.end.failure is None and not answer.stopped:
-            self._recall.keep(served.call.messages, answer.end.message)
 
-    async def _asked(self, served: ServedRequest) -> CallRequest:
+    def _count(self, who: Principal) -> None:
+        """`VendorError` as a vendor's own when a program asks more often than it may."""
+        token = who.scoped
+        if token is None or token.per_minute is None:
+            return
+        wait = self._rates.take(token.id, per_minute=token.per_minute)
+        if wait:
+            words = f"This token may ask {token.per_minute} times a minute."
+            raise VendorError(
+                Failure(kind="rate_limit", message=words, status=429, retry_after=math.ceil(wait))
+            )
+
+    async def _asked(self, who: Principal, served: ServedRequest) -> CallRequest:
         """The client's request as a call of ours."""
         if served.response_format and served.response_format.get("type") != "text":
             raise BadRequestError(
                 "response_format: only plain text can be asked for here", param="response_format"
             )
         ref = await self._app.find_model(served.call.model)
-        messages = self._recall.restored(served.call.messages)
+        _require(who, ref)
+        messages = await self._recall.restored(_id(who), served.call.messages)
         for position, message in enumerate(messages):
             message.id = message.id or f"m{position}"
         return msgspec.structs.replace(served.call, model=ref, messages=messages)
@@ -133,7 +164,10 @@ class _Answer:
         served: ServedRequest,
         call: CallRequest,
         events: AsyncGenerator[Any],
+        *,
+        keep: Callable[[Message], Awaitable[None]],
     ) -> None:
+        self._keep = keep
         self.end: CallEnd | None = None
         self.stopped = False
         self._dialect = dialect
@@ -155,6 +189,7 @@ class _Answer:
             return _refused(self._dialect, _failure(exc))
         if self.end is not None and self.end.failure is not None:
             return _refused(self._dialect, self.end.failure)
+        await self._kept()
         body = writer.close()
         return Response(body, status_code=writer.status, media_type=writer.content_type)
 
@@ -172,13 +207,23 @@ class _Answer:
         except Exception as exc:
             failure = _failure(exc)
         finally:
-            keeping.cancel()
-            await asyncio.gather(keeping, return_exceptions=True)
+            await ended(keeping)
         if failure is not None and not out.begun:
             await _refused(self._dialect, failure)(scope, receive, send)
             return
         tail = writer.feed(ev.VendorFailure(failure)) if failure is not None else b""
+        await self._kept()
         await out.end(tail + writer.close())
+
+    async def _kept(self) -> None:
+        """Before the client knows of the end: its next request may come at once."""
+        if self.end is None or self.end.failure is not None or self.stopped:
+            return
+        try:
+            await self._keep(self.end.message)
+        except UserError as exc:
+            # A full disk costs the thought's way back, not the answer.
+            log.warning("an answer could not be kept: %s", exc.code)
 
     def _writer(self) -> ServeEncoder:
         prefix = "msg_" if self._dialect == ANTHROPIC else "chatcmpl-"
@@ -294,7 +339,25 @@ async def _gone(receive: Receive) -> None:
         pass
 
 
+def _id(who: Principal) -> str:
+    return who.scoped.id if who.scoped else ""
+
+
+def _may_use(who: Principal, ref: str) -> bool:
+    wanted = who.scoped.models if who.scoped else []
+    return not wanted or any(fnmatchcase(ref, pattern) for pattern in wanted)
+
+
+def _require(who: Principal, ref: str) -> None:
+    if not _may_use(who, ref):
+        raise VendorError(
+            Failure(kind="unknown_model", message=f"This token does not open {ref}.", param="model")
+        )
+
+
 def _decoded(dialect: str, raw: bytes) -> ServedRequest:
+    if has_too_many_values(raw):
+        raise BadRequestError("the body has more values than a conversation can have")
     try:
         body = msgspec.json.decode(raw, type=dict[str, Any])
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as exc:

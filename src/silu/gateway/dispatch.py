@@ -31,6 +31,7 @@ _STATUS_OF_CODE: dict[str, int] = {
     "unknown_blob": 404,
     "unknown_call": 404,
     "unknown_vendor": 404,
+    "unknown_token": 404,
     "unknown_mcp_server": 404,
     "unknown_agent": 404,
     "not_found": 404,
@@ -171,6 +172,13 @@ def failure(exc: Exception) -> Response:
     if status == 429 and info.code == "too_many_tries":
         response.headers["retry-after"] = "60"
     return response
+
+
+def not_allowed(methods: str) -> Response:
+    """The answer to a method that a path does not have."""
+    refused = failure(RefusalError(405, "method_not_allowed", f"This path takes {methods}."))
+    refused.headers["allow"] = methods
+    return refused
 
 
 def describe(exc: Exception) -> tuple[int, ErrorInfo]:

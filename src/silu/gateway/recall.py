@@ -5,9 +5,9 @@ thoughts and never with what a vendor sealed. Each answer is remembered under wh
 it and of the message before it; when it comes back, the whole message takes its place.
 """
 
-from collections import OrderedDict
 from collections.abc import Sequence
 from hashlib import sha256
+from typing import Protocol
 
 import msgspec
 
@@ -20,52 +20,43 @@ from silu.types.parts import (
     ToolResultPart,
 )
 
-MOST_BYTES = 32 * 1024 * 1024
-
 _encode = msgspec.json.Encoder(order="deterministic").encode
 
 
+class Answers(Protocol):
+    """Where answers are kept: bounded, for some weeks, also over a restart."""
+
+    async def keep_answer(self, key: str, answer: Message) -> None: ...
+
+    async def kept_answers(self, keys: list[str]) -> dict[str, Message]: ...
+
+
 class Recall:
-    """The latest answers, up to `most` bytes; the least used goes first."""
+    """What each of the clients was answered; none gets what another one was."""
 
-    def __init__(self, *, most: int = MOST_BYTES) -> None:
-        self._most = most
-        self._size = 0
-        self._kept: OrderedDict[bytes, tuple[Message, int]] = OrderedDict()
+    def __init__(self, answers: Answers) -> None:
+        self._answers = answers
 
-    def keep(self, history: Sequence[Message], answer: Message) -> None:
+    async def keep(self, who: str, history: Sequence[Message], answer: Message) -> None:
         """Remember an answer that followed `history`; one without anything hidden is not needed."""
-        if not answer.continuity and not any(isinstance(p, ThinkingPart) for p in answer.parts):
-            return
-        key = _key(history, answer)
-        self._drop(key)
-        size = len(_encode(answer.parts)) + sum(len(item.data) for item in answer.continuity)
-        self._kept[key] = (answer, size)
-        self._size += size
-        while self._size > self._most:
-            self._drop(next(iter(self._kept)))
+        if answer.continuity or any(isinstance(part, ThinkingPart) for part in answer.parts):
+            await self._answers.keep_answer(_key(who, history, answer), answer)
 
-    def restored(self, messages: Sequence[Message]) -> list[Message]:
+    async def restored(self, who: str, messages: Sequence[Message]) -> list[Message]:
         """The conversation with our own messages in place of their visible remains.
 
         Thoughts that a client sent itself are left out: only what we kept is known to be whole.
         """
-        out: list[Message] = []
-        for position, message in enumerate(messages):
-            if message.role == "assistant":
-                key = _key(messages[:position], message)
-                found = self._kept.get(key)
-                if found is not None:
-                    self._kept.move_to_end(key)
-                    out.append(found[0])
-                    continue
-            out.append(_bare(message))
-        return out
-
-    def _drop(self, key: bytes) -> None:
-        found = self._kept.pop(key, None)
-        if found is not None:
-            self._size -= found[1]
+        keys = {
+            position: _key(who, messages[:position], message)
+            for position, message in enumerate(messages)
+            if message.role == "assistant"
+        }
+        kept = await self._answers.kept_answers(list(keys.values())) if keys else {}
+        return [
+            kept.get(keys.get(position, "")) or _bare(message)
+            for position, message in enumerate(messages)
+        ]
 
 
 def _bare(message: Message) -> Message:
@@ -73,11 +64,11 @@ def _bare(message: Message) -> Message:
     return msgspec.structs.replace(message, parts=parts, continuity=[])
 
 
-def _key(history: Sequence[Message], answer: Message) -> bytes:
+def _key(who: str, history: Sequence[Message], answer: Message) -> str:
     """What a client can be trusted to send back unchanged: the answer and what it answered."""
     before = next((m for m in reversed(history) if m.role != "system"), None)
-    seen = [_visible(before.parts) if before else None, _visible(answer.parts)]
-    return sha256(_encode(seen)).digest()
+    seen = [who, _visible(before.parts) if before else None, _visible(answer.parts)]
+    return sha256(_encode(seen)).hexdigest()
 
 
 def _visible(parts: Sequence[Part]) -> dict[str, object]:

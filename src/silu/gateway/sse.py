@@ -5,7 +5,6 @@ with raw ASGI sends: a response object would buffer and add a task a stream.
 """
 
 import asyncio
-import contextlib
 from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers
@@ -14,6 +13,7 @@ from starlette.types import Receive, Scope, Send
 from silu.app import App
 from silu.engine.api import HubClientApi, Out
 from silu.gateway.dispatch import failure
+from silu.gateway.tasks import ended
 from silu.types.errors import UserError
 
 SILENCE_SECONDS = 15.0
@@ -43,9 +43,7 @@ async def stream_session(
         try:
             await _pump(client, gone, send)
         finally:
-            gone.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await gone
+            await ended(gone)
     finally:
         client.close()
 
@@ -68,9 +66,7 @@ async def _pump(client: HubClientApi, gone: asyncio.Task[None], send: Send) -> N
                 await send({"type": "http.response.body", "body": body, "more_body": True})
     finally:
         if taking is not None:
-            taking.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await taking
+            await ended(taking)
     if not gone.done():
         await send({"type": "http.response.body", "body": b""})
 

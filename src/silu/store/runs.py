@@ -10,7 +10,15 @@ from silu.store import children, deltas, log, messages, misc, schema
 from silu.store.api import Asked, NewRun, Run, RunRef, RunState, StaleRunError
 from silu.store.sql import Tx
 from silu.types.agents import ThinkingLimit
-from silu.types.facts import DoneReason, FactData, MessageAdded, QueuedSend, QueueUpdate, RunStatus
+from silu.types.facts import (
+    DoneReason,
+    FactData,
+    MessageAdded,
+    QueuedSend,
+    QueueUpdate,
+    RunStatus,
+    WaitResolved,
+)
 from silu.types.levels import parse_level
 from silu.types.parts import (
     Message,
@@ -180,8 +188,13 @@ def finish(
     reason: DoneReason | None,
     facts: Sequence[FactData],
 ) -> None:
-    """End a run; its session is free for the next one."""
+    """End a run; its session is free for the next one, and nothing of it waits any more."""
     guard(tx, ref)
+    waits = schema.approvals
+    left = tx.execute(
+        sa.select(waits.c.id).where(waits.c.run_id == ref.run_id, waits.c.status == "open")
+    ).scalars()
+    over = [WaitResolved(wait_id=wait_id, decision="ended") for wait_id in left]
     tx.execute(
         sa.update(_r)
         .where(_r.c.id == ref.run_id)
@@ -189,7 +202,7 @@ def finish(
     )
     tx.execute(sa.update(_s).where(_s.c.id == ref.session_id).values(running_run=None))
     log.touch(tx, ref.session_id)
-    log.append(tx, ref.session_id, ref.run_id, facts)
+    log.append(tx, ref.session_id, ref.run_id, [*over, *facts])
 
 
 def unfinished(tx: Tx) -> list[Run]:

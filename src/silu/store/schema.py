@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from silu.store.escaping import escape, unescape
 
-HEAD = "0008_thinking_limit"
+HEAD = "0009_recalled"
 """The revision this program writes."""
 
 KNOWN = (
@@ -23,6 +23,7 @@ KNOWN = (
     "0006_briefs",
     "0007_children",
     "0008_thinking_limit",
+    "0009_recalled",
 )
 """Every revision it can read, oldest first; any other is a newer program's."""
 
@@ -471,3 +472,15 @@ search_rows = sa.Table(
 
 search_due = sa.Table("search_due", metadata, _id("message_id", primary_key=True))
 """Messages that are still to be indexed."""
+
+recalled = sa.Table(
+    "recalled",
+    metadata,
+    _id("key", primary_key=True),
+    _id("parts", nullable=False),
+    _id("continuity", nullable=False),
+    _int("size"),
+    _int("used_at"),
+    sa.Index("ix_recalled_used_at", "used_at"),
+)
+"""Answers kept for clients of the compatible routes, which send no thinking back."""

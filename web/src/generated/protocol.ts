@@ -52,6 +52,28 @@ export interface AnswerQuestionCommand {
   data: AnswerQuestion
 }
 
+/** Newest first. */
+export interface ApprovalList {
+  approvals: Array<ApprovalRecord>
+}
+
+/** What the agent asked to do, and who decided what about it, when and for how long. `decision` is null while it waits, and when its run ended without an answer. `by` is who decided and over what: `owner (cookie)` is the page, `owner (bearer)` a program, `terminal` the command. */
+export interface ApprovalRecord {
+  id: string
+  session_id: string
+  run_id: string | null
+  call_id: string | null
+  tool: string
+  arguments: string
+  asked_at: number
+  decision: "allow" | "deny" | null
+  scope: "always" | "once" | "session" | null
+  pattern: string | null
+  reason: string | null
+  by: string | null
+  decided_at: number | null
+}
+
 export interface ApprovalRequest {
   approval_id: string
   call_id: string
@@ -1351,6 +1373,24 @@ export interface TokenCount {
   cost: number | null
 }
 
+/** A token for the compatible routes, `/v1/…`, and nothing else. `models` are patterns of model references (`deepseek/*`), all when empty; `per_minute` limits its calls, `null` is no limit; `days` is how long it holds, `null` for good. */
+export interface TokenCreate {
+  name: string
+  models?: Array<string>
+  per_minute?: number | null
+  days?: number | null
+}
+
+/** `text` is shown this once: only its digest is kept. */
+export interface TokenCreated {
+  token: TokenView
+  text: string
+}
+
+export interface TokenList {
+  tokens: Array<TokenView>
+}
+
 /** The one-time token of the URL fragment, traded for a cookie. */
 export interface TokenPost {
   token: string
@@ -1368,6 +1408,16 @@ export interface TokenUpdateFrame {
   n: number
   ts: number
   data: TokenUpdate
+}
+
+/** A token without its text, which is known only to whoever it was given to. Times are milliseconds since 1970 UTC. */
+export interface TokenView {
+  id: string
+  name: string
+  models: Array<string>
+  per_minute: number | null
+  created_at: number
+  expires_at: number | null
 }
 
 /** New text of a block: sent at once, without number. */
