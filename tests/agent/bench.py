@@ -111,17 +111,26 @@ class Bench:
 
 @contextlib.asynccontextmanager
 async def bench(
-    fake: FakeVendor, tmp_path: Path, *, like: str | None, dialect: str, model: str
+    fake: FakeVendor,
+    tmp_path: Path,
+    *,
+    like: str | None,
+    dialect: str | None,
+    model: str,
+    path: str | None = None,
 ) -> AsyncGenerator[Bench]:
+    """`path` is what the vendor's base URL has behind the host, where it is not the fake's own."""
     workspace = tmp_path / "work"
     workspace.mkdir(exist_ok=True)
     (workspace / "notes.txt").write_text("The answer is 42.\n")
     home = tmp_path / "home"
-    settings = Settings.load(Paths.under(home), {"FAKE_KEY": fake.key})
+    settings = Settings.load(Paths.under(home), {"FAKE_KEY": fake.key or "none asked for"})
     async with fakes.serve(fake) as url:
-        base = f"{url}/anthropic" if like == "deepseek" and dialect != "openai-chat" else url
+        base = url if path is None else url.removesuffix(fake.base) + path
         settings.endpoints.put(
-            Endpoint(name="v", url=base, like=like, dialect=dialect, key_env="FAKE_KEY")
+            Endpoint(
+                name="v", url=base, like=like, dialect=dialect, key_env="FAKE_KEY", models=(model,)
+            )
         )
         async with Client(settings) as client:
             session = MemorySession(f"v/{model}", workspace=workspace)

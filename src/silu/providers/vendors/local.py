@@ -16,7 +16,11 @@ from silu.types.levels import ORDER, Level
 
 
 def _local(facts: Facts, **changes: Any) -> Facts:
-    """Local servers take sampling and any tool choice, and their default is the template's."""
+    """Local servers take sampling and any tool choice, and their default is the template's.
+
+    The template also decides which old thoughts it shows the model; sending them all keeps what
+    was sent before as it was.
+    """
     free: dict[str, Any] = {
         "sampling": "free",
         "tool_choice_thinking": None,
@@ -26,6 +30,7 @@ def _local(facts: Facts, **changes: Any) -> Facts:
         "switch_only": False,
         "adaptive": False,
         "default": None,
+        "echo": "all" if facts.echo == "loop" else facts.echo,
     }
     return replace(facts, **{**free, **changes})
 
