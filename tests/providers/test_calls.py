@@ -313,6 +313,20 @@ async def test_silence_in_mid_stream_runs_into_the_idle_limit(house):
     assert end.failure.kind == "timeout" and thinking_of(end.message) == "t"
 
 
+async def test_a_reader_that_takes_its_time_is_no_silence_of_the_vendor(house):
+    slow = chat("there", thought="t")
+    slow.gate = asyncio.Semaphore(2)
+    async with Server(slow) as server:
+        house.connect("own", server.url + "/v1", idle_timeout=0.1)
+        async for event in house.client().stream(ask()):
+            if isinstance(event, ThinkingDelta):
+                await asyncio.sleep(0.25)
+                for _ in range(9):
+                    slow.gate.release()
+            end = event
+    assert end.failure is None and text_of(end.message) == "there"
+
+
 async def test_keepalives_alone_do_not_hold_a_call_for_ever(house):
     def alive():
         answer = sse(done=False)

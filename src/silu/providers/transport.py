@@ -78,9 +78,11 @@ class HttpTransport:
             )
         except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
             raise _unreachable(error, request.url, idle_timeout) from error
+        held = _Response(response, idle_timeout)
         try:
-            yield _Response(response, idle_timeout)
+            yield held
         finally:
+            held.stop()
             # After a whole body the connection is already back in the pool; before, this
             # closes the socket at once, so that a vendor stops working for nobody.
             response.close()
@@ -119,24 +121,45 @@ class HttpTransport:
 
 
 class _Response:
-    """An answer as the port wants it."""
+    """An answer as the port wants it, and the watch over its silence.
+
+    aiohttp's own limit sets a timer anew with every read, which costs as much as the read. Here
+    one timer looks now and then how long the reader has waited; a reader that is busy elsewhere
+    is no silence of the vendor's.
+    """
 
     def __init__(self, response: "aiohttp.ClientResponse", idle_timeout: float) -> None:
         self._response = response
         self._idle = idle_timeout
         self.status = response.status
         self.headers = {name.lower(): value for name, value in response.headers.items()}
+        self._loop = asyncio.get_running_loop()
+        self._asked_at: float | None = None
+        self._silent = False
+        self._timer = self._loop.call_later(idle_timeout, self._look)
+        connection = response.connection
+        if connection is not None and connection.protocol is not None:
+            connection.protocol.read_timeout = None
+            connection.protocol.start_timeout()
+
+    def stop(self) -> None:
+        self._timer.cancel()
 
     async def chunks(self) -> AsyncIterator[bytes]:
         import aiohttp
 
-        content = self._response.content
+        read, clock = self._response.content.readany, self._loop.time
         try:
-            while data := await content.readany():
+            while True:
+                self._asked_at = clock()
+                data = await read()
+                self._asked_at = None
+                if not data:
+                    return
                 yield data
-        except TimeoutError as error:
-            raise VendorError(silent(self._idle)) from error
         except (aiohttp.ClientError, OSError) as error:
+            if self._silent:
+                raise VendorError(silent(self._idle)) from error
             raise VendorError(
                 Failure(
                     kind="stream_cut",
@@ -144,6 +167,15 @@ class _Response:
                     retryable=True,
                 )
             ) from error
+
+    def _look(self) -> None:
+        waited = 0.0 if self._asked_at is None else self._loop.time() - self._asked_at
+        if waited < self._idle:
+            self._timer = self._loop.call_later(self._idle - waited, self._look)
+        else:
+            # Whoever waits for more of the body is woken with an error.
+            self._silent = True
+            self._response.close()
 
 
 def silent(seconds: float, what: str = "nothing came") -> Failure:
