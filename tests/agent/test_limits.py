@@ -150,6 +150,29 @@ async def test_a_big_result_is_cut_kept_whole_and_can_be_read_on(b: Bench) -> No
     assert fact.result_ref == first.full.sha256
 
 
+async def test_of_two_calls_with_one_id_each_result_can_be_read_on(one: Bench) -> None:
+    workspace, shown = one.session.workspace, list[str]()
+    for name in ("first", "second"):
+        (workspace / f"{name}.csv").write_text(f"{name}\n" * 9_000)
+
+    def script(asked: Asked) -> Answer:
+        shown.extend(asked.results)
+        if asked.turn < 2:
+            path = ("first.csv", "second.csv")[asked.turn]
+            return answer(Call("read_document", {"path": path}, id="call_0"))
+        if asked.turn == 2:
+            found = re.search(r"read_file (\{.*\})", shown[0])
+            assert found is not None
+            return answer(Call("read_file", json.loads(found[1]), id="call_0"))
+        return answer("ok")
+
+    one.fake.script = script
+    await one.say("go")
+    *_, last = [p for m in one.messages for p in m.parts if isinstance(p, ToolResultPart)]
+    assert "first" in last.shown
+    assert "second" not in last.shown
+
+
 async def test_unknown_tools_and_bad_arguments_are_errors_the_model_can_use(b: Bench) -> None:
     b.fake.script = play(
         answer(Call("fly", {}), Call("read_file", {}), Call("read_file", {"path": "no.txt"})),

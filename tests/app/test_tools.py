@@ -49,7 +49,7 @@ async def test_a_long_result_of_an_mcp_server_is_kept_whole_and_can_be_read_on(
         assert result.full is not None
         _, data = await app.blob(result.full.sha256)
     assert data.decode().split("\n")[-1] == "line 9000"
-    assert f"result:{result.call_id}" in result.shown
+    assert f"result:{result.id}" in result.shown
 
 
 async def test_pictures_of_a_result_are_kept_for_the_person(tmp_path: Path) -> None:

@@ -159,7 +159,7 @@ def test_an_unknown_tool_is_answered_with_the_known_ones() -> None:
 
 def test_of_a_long_result_beginning_and_end_are_shown_and_how_to_read_the_rest() -> None:
     text = "\n".join(f"line {n}" for n in range(1, 1_001))
-    shown = show(text, call_id="c1", limit=1_000)
+    shown = show(text, part_id="c1", limit=1_000)
     assert shown.truncated
     assert len(shown.text) < 1_200
     lines = shown.text.split("\n")
@@ -171,11 +171,11 @@ def test_of_a_long_result_beginning_and_end_are_shown_and_how_to_read_the_rest()
 
 
 def test_short_and_empty_results_are_shown_as_they_are() -> None:
-    assert show("short", call_id="c").text == "short"
-    assert show(" \n", call_id="c").text == EMPTY
+    assert show("short", part_id="c").text == "short"
+    assert show(" \n", part_id="c").text == EMPTY
 
 
 def test_a_result_of_one_long_line_says_from_which_character_to_read_on() -> None:
-    shown = show("x" * 50_000, call_id="c", limit=10_000)
+    shown = show("x" * 50_000, part_id="c", limit=10_000)
     assert f"{'x' * 5_000}… (line of 50000 characters; start_char 5001 reads on)" in shown.text
     assert '"path": "result:c", "start_line": …, "start_char": …' in shown.text

@@ -90,8 +90,8 @@ async def may_run(
 def context_of(turn: Turn, call: ToolCallPart, *, wait_id: str) -> ToolContext:
     """What a tool is given to run this call."""
 
-    async def read_result(call_id: str) -> str | None:
-        return await _kept_result(turn, call_id)
+    async def read_result(part_id: str) -> str | None:
+        return await _kept_result(turn, part_id)
 
     return ToolContext(
         workspace=turn.state.session.workspace,
@@ -128,10 +128,11 @@ async def _request(
     return request
 
 
-async def _kept_result(turn: Turn, call_id: str) -> str | None:
+async def _kept_result(turn: Turn, name: str) -> str | None:
+    """The whole of a result by the id of its part (or of its call, as it was written before)."""
     for message in reversed(turn.context.messages):
         for part in message.parts:
-            if isinstance(part, ToolResultPart) and part.call_id == call_id:
+            if isinstance(part, ToolResultPart) and name in {part.id, part.call_id}:
                 if part.full is None:
                     return part.shown
                 return (await turn.blobs.get(part.full)).decode("utf-8", errors="replace")

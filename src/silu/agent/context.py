@@ -179,6 +179,6 @@ def _stub(part: ToolResultPart) -> ToolResultPart:
         return part
     text = (
         "[this older result was taken out to make room; read it again with read_file "
-        f'{{"path": "{RESULT_PREFIX}{part.call_id}"}}]'
+        f'{{"path": "{RESULT_PREFIX}{part.id or part.call_id}"}}]'
     )
     return msgspec.structs.replace(part, shown=text)

@@ -175,12 +175,13 @@ async def _shown(turn: Turn, call: ToolCallPart, output: ToolOutput) -> ToolResu
         for picture in output.pictures
     ]
     text = "\n".join([output.text, *pictures] if output.text else pictures)
+    result = _result(turn, call, status="ok" if output.ok else "error", text=text)
     shown = (
         Shown(text=text or EMPTY, truncated=False)
         if output.whole
-        else show(text, call_id=call.call_id, limit=turn.settings.result_chars)
+        else show(text, part_id=result.id, limit=turn.settings.result_chars)
     )
-    result = _result(turn, call, status="ok" if output.ok else "error", text=shown.text)
+    result.shown = shown.text
     if shown.truncated:
         result.full = await turn.blobs.put(
             text.encode(), media_type=output.media_type, name=f"{call.name}.txt"

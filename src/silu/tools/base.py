@@ -12,7 +12,7 @@ from silu.types.facts import Effect, Mode
 Args = dict[str, Any]
 
 
-async def no_results(call_id: str) -> str | None:
+async def no_results(part_id: str) -> str | None:
     """The reader of earlier results where none are kept."""
     return None
 
@@ -22,7 +22,7 @@ class ToolContext:
     """Where and for whom a tool runs. A value: a tool sees nothing of the house beyond it.
 
     `workspace` is the only folder a file tool may touch. `cancelled` may be asked from any
-    thread. `read_result` gives the whole of an earlier result of this session by its call id.
+    thread. `read_result` gives the whole of an earlier result of this session by its part's id.
     `mode` is the mode in force when the tool started. `wait_id` is unique to this call and the
     same after a restart: a question it puts to the person goes by that id.
     """

@@ -8,7 +8,8 @@ MAX_CHARS = 24_000
 MAX_LINE = 2_000
 
 RESULT_PREFIX = "result:"
-"""`read_file` reads a kept result under this address followed by its call id."""
+"""`read_file` reads a kept result under this address followed by the id of its part. (Some vendors
+give the same call id in every turn.)"""
 
 EMPTY = "(no output)"
 """Some vendors refuse an empty tool result (F101)."""
@@ -31,7 +32,7 @@ def cut_line(line: str, limit: int = MAX_LINE, *, length: int | None = None) -> 
     return f"{line[:limit]}… (line of {length} characters; start_char {limit + 1} reads on)"
 
 
-def show(text: str, *, call_id: str, limit: int = MAX_CHARS) -> Shown:
+def show(text: str, *, part_id: str, limit: int = MAX_CHARS) -> Shown:
     """A short result as it is; of a long one the beginning and the end, where programs say how
     it went, in whole lines, and between them how to read the rest."""
     if not text.strip():
@@ -45,7 +46,7 @@ def show(text: str, *, call_id: str, limit: int = MAX_CHARS) -> Shown:
     head = _fitting(short, limit * 3 // 4)
     tail = _fitting(list(reversed(short[head:])), limit // 4, at_least=0)
     left_out = len(lines) - head - tail
-    note = _note(call_id, first=head + 1, left_out=left_out, lines=len(lines), size=len(text))
+    note = _note(part_id, first=head + 1, left_out=left_out, lines=len(lines), size=len(text))
     return Shown(text="\n".join([*short[:head], note, *short[head + left_out :]]), truncated=True)
 
 
@@ -60,8 +61,8 @@ def _fitting(lines: list[str], room: int, *, at_least: int = 1) -> int:
     return count
 
 
-def _note(call_id: str, *, first: int, left_out: int, lines: int, size: int) -> str:
-    path = f'"path": "{RESULT_PREFIX}{call_id}"'
+def _note(part_id: str, *, first: int, left_out: int, lines: int, size: int) -> str:
+    path = f'"path": "{RESULT_PREFIX}{part_id}"'
     if left_out == 0:
         return (
             f"[cut: long lines were shortened, {size} characters in all; read one on with "
