@@ -7,7 +7,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from silu.tools.read_only import proves_read_only
@@ -100,7 +100,7 @@ def test_no_flag_that_passes_the_proof_lets_a_command_write(folder: Path, progra
     assert picture(folder) == before, "\n".join(proven)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     before=st.lists(st.sampled_from(READING), max_size=2),
     writes=st.sampled_from(WRITING.strip().split("\n")),
