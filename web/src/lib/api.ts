@@ -1,8 +1,10 @@
 // The gateway's HTTP interface. Every failure becomes an ApiError that a person can act on.
 import type {
+  AgentList,
   BlobRef,
   CallList,
   ChangeList,
+  ContextReport,
   EndpointCreate,
   EndpointList,
   EndpointReport,
@@ -25,6 +27,7 @@ import type {
   SettingsPatch,
   SettingsView,
   ToolList,
+  UsageReport,
 } from '@/generated/protocol'
 
 export class ApiError extends Error {
@@ -135,6 +138,7 @@ export const api = {
     call<Restored>('POST', `/sessions/${at(id)}/undo?run_id=${at(runId)}`),
   redo: (id: string, runId: string) =>
     call<Restored>('POST', `/sessions/${at(id)}/redo?run_id=${at(runId)}`),
+  agents: () => call<AgentList>('GET', '/agents'),
   models: (refresh = false) => call<ModelList>('GET', `/models${refresh ? '?refresh=true' : ''}`),
   settings: () => call<SettingsView>('GET', '/settings'),
   patchSettings: (body: SettingsPatch) => call<SettingsView>('PATCH', '/settings', body),
@@ -142,6 +146,12 @@ export const api = {
   addEndpoint: (body: EndpointCreate) => call<unknown>('POST', '/endpoints', body),
   removeEndpoint: (name: string) => call<unknown>('DELETE', `/endpoints/${at(name)}`),
   tryEndpoint: (body: EndpointTry) => call<EndpointReport>('POST', '/endpoints/test', body),
+  usage: (by: UsageReport['by'], since: number) => {
+    const east = -new Date(since).getTimezoneOffset()
+    const zone = east < 0 ? `minutes_west=${-east}` : `minutes_east=${east}`
+    return call<UsageReport>('GET', `/usage?by=${by}&since=${since}&${zone}`)
+  },
+  context: (id: string) => call<ContextReport>('GET', `/sessions/${at(id)}/context`),
   tools: () => call<ToolList>('GET', '/tools'),
   mcpServers: () => call<McpServerList>('GET', '/mcp/servers'),
   addMcpServer: (body: McpServerCreate) => call<McpReport>('POST', '/mcp/servers', body),

@@ -11,7 +11,13 @@ import { api, ApiError } from '@/lib/api'
 import { newId } from '@/lib/ids'
 import { currentLocale } from '@/i18n'
 import { applyHistory, prependHistory } from '@/transport/history'
-import { newSession, type Mode, type Pending, type SessionModel } from '@/transport/model'
+import {
+  newSession,
+  type Attachment,
+  type Mode,
+  type Pending,
+  type SessionModel,
+} from '@/transport/model'
 import { CommandError } from '@/transport/socket'
 
 const KEPT_SESSIONS = 6
@@ -21,6 +27,7 @@ export interface Draft {
   model: string | null
   level: string | null
   mode: Mode
+  agent: string | null
 }
 
 export const useChat = defineStore('chat', () => {
@@ -29,7 +36,7 @@ export const useChat = defineStore('chat', () => {
   const models = useModels()
   const open = reactive(new Map<string, SessionModel>())
   const currentId = ref<string | null>(null)
-  const draft = reactive<Draft>({ model: null, level: null, mode: 'build' })
+  const draft = reactive<Draft>({ model: null, level: null, mode: 'build', agent: null })
   const failure = ref<ErrorInfo | null>(null)
   const creating = ref(false)
 
@@ -51,6 +58,13 @@ export const useChat = defineStore('chat', () => {
     open.delete(id)
     open.set(id, model)
     forgetOldest()
+  }
+
+  /** Loads and follows a session beside the one that is shown. */
+  async function attend(id: string): Promise<void> {
+    if (!open.has(id)) open.set(id, reactive(newSession(id)) as SessionModel)
+    const model = open.get(id)
+    if (model && !model.loaded) await load(model)
   }
 
   async function show(id: string | null): Promise<void> {
@@ -114,6 +128,7 @@ export const useChat = defineStore('chat', () => {
         model: draft.model,
         level: draft.level,
         mode: draft.mode,
+        agent: draft.agent,
         language: currentLocale() === 'zh-CN' ? 'zh' : 'en',
         client_id: newId(),
       })
@@ -130,7 +145,7 @@ export const useChat = defineStore('chat', () => {
   }
 
   /** False when it could not be taken; the text then stays with the writer. */
-  async function send(text: string): Promise<boolean> {
+  async function send(text: string, attachments: Attachment[] = []): Promise<boolean> {
     failure.value = null
     let model: SessionModel
     try {
@@ -138,15 +153,19 @@ export const useChat = defineStore('chat', () => {
     } catch (error) {
       return told(error)
     }
-    const clientId = newId()
-    model.pending.push({ clientId, messageId: null, text, attachments: [], error: null })
-    void deliver(model, clientId, text)
+    const item: Pending = { clientId: newId(), messageId: null, text, attachments, error: null }
+    model.pending.push(item)
+    void deliver(model, item)
     return true
   }
 
-  async function deliver(model: SessionModel, clientId: string, text: string): Promise<void> {
+  async function deliver(
+    model: SessionModel,
+    { clientId, text, attachments }: Pending,
+  ): Promise<void> {
     try {
-      const ack = await connection.command('send', { client_id: clientId, text }, model.id)
+      const data = { client_id: clientId, text, parts: attachments.map(partOf) }
+      const ack = await connection.command('send', data, model.id)
       const item = model.pending.find((pending) => pending.clientId === clientId)
       if (!item) return
       item.messageId = String(ack.message_id)
@@ -163,7 +182,7 @@ export const useChat = defineStore('chat', () => {
   function resend(model: SessionModel, item: Pending): void {
     item.error = null
     // The same id: had the first try arrived after all, nothing is said twice.
-    void deliver(model, item.clientId, item.text)
+    void deliver(model, item)
   }
 
   function dropPending(model: SessionModel, clientId: string): void {
@@ -185,8 +204,7 @@ export const useChat = defineStore('chat', () => {
     }
   }
 
-  async function stop(): Promise<void> {
-    const model = current.value
+  async function stop(model: SessionModel | null = current.value): Promise<void> {
     if (!model) return
     await attempt(
       connection.command('cancel', { client_id: newId(), run_id: model.runId }, model.id),
@@ -221,6 +239,16 @@ export const useChat = defineStore('chat', () => {
     await attempt(connection.command('set_mode', { client_id: newId(), mode }, model.id))
   }
 
+  async function setAgent(name: string | null): Promise<void> {
+    const model = current.value
+    if (!model) {
+      draft.agent = name
+      return
+    }
+    // It brings its own model and level.
+    if (await attempt(api.patchSession(model.id, { agent: name }))) await reload(model.id)
+  }
+
   async function unqueue(messageId: string): Promise<void> {
     const model = current.value
     if (!model) return
@@ -245,6 +273,7 @@ export const useChat = defineStore('chat', () => {
     failure,
     creating,
     loadingOlder,
+    attend,
     show,
     load,
     loadOlder,
@@ -254,9 +283,17 @@ export const useChat = defineStore('chat', () => {
     setLevel,
     setModel,
     setMode,
+    setAgent,
     unqueue,
     resend,
     dropPending,
     closeSession,
   }
 })
+
+/** An attachment as a message part: its bytes are a blob already. */
+function partOf({ kind, name, sha256, mediaType, size }: Attachment): Record<string, unknown> {
+  const blob = { sha256, size: size ?? 0, media_type: mediaType, name }
+  const named = kind === 'file' ? { name } : {}
+  return { type: kind, media_type: mediaType, blob, ...named }
+}

@@ -29,6 +29,10 @@ export const usePrefs = defineStore('prefs', () => {
   const notify = useStorage('silu.notify', false)
   /** Conversations kept at the top of the list, and families whose branches are shown. */
   const pins = useStorage<string[]>('silu.pins', [])
+  /** Another try stands beside the answer it was asked for, instead of opening its branch. */
+  const sideBySide = useStorage('silu.side-by-side', true)
+  /** Models the person put first, `vendor/model-id`. */
+  const favourites = useStorage<string[]>('silu.favourites', [])
   const unfolded = useStorage<string[]>('silu.unfolded', [])
 
   const systemDark = useMediaQuery('(prefers-color-scheme: dark)')
@@ -52,6 +56,9 @@ export const usePrefs = defineStore('prefs', () => {
   function pin(id: string, on: boolean): void {
     pins.value = on ? [id, ...without(pins.value, id)] : without(pins.value, id)
   }
+  function like(ref: string, on: boolean): void {
+    favourites.value = on ? [...without(favourites.value, ref), ref] : without(favourites.value, ref)
+  }
   function unfold(id: string, on: boolean): void {
     unfolded.value = on ? [id, ...without(unfolded.value, id)].slice(0, KEPT_CHOICES) : without(unfolded.value, id)
   }
@@ -67,6 +74,9 @@ export const usePrefs = defineStore('prefs', () => {
     chooseThinking,
     notify,
     pins,
+    favourites,
+    sideBySide,
+    like,
     unfolded,
     pin,
     unfold,

@@ -171,6 +171,7 @@ export function applyHistory(model: SessionModel, page: MessagePage, view: Sessi
     title: view.title,
     workspace: view.workspace,
     parentId: view.parent_id,
+    agent: view.agent,
     todos: view.todos,
     todoSummary: view.todoSummary,
     plan: view.plan,

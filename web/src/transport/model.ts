@@ -131,6 +131,8 @@ export interface SessionModel {
   title: string
   workspace: string
   parentId: string | null
+  /** Name of the agent that answers; null for the built-in one. */
+  agent: string | null
   /** Last fact that has been applied; -1 before the first page was read. */
   n: number
   /** Facts up to here are told again after the history was read, for what it does not hold. */
@@ -171,6 +173,7 @@ export function newSession(id: string): SessionModel {
     title: '',
     workspace: '',
     parentId: null,
+    agent: null,
     n: -1,
     replayUntil: -1,
     loaded: false,

@@ -251,4 +251,11 @@ export default {
     source: 'Show the source',
     drawing: 'Drawing…',
   },
+  favourite: {
+    group: 'Favourites',
+    add: 'Put first',
+    remove: 'No longer put first',
+    keys: 'Shift+Enter puts the model first',
+    noTools: 'no tools',
+  },
 }

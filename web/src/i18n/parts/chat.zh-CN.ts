@@ -251,4 +251,11 @@ export default {
     source: '查看源码',
     drawing: '正在绘制…',
   },
+  favourite: {
+    group: '收藏',
+    add: '收藏',
+    remove: '取消收藏',
+    keys: 'Shift+Enter 收藏或取消',
+    noTools: '不支持工具',
+  },
 }
