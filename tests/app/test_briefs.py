@@ -26,7 +26,7 @@ async def system_of(app: App, session_id: str) -> str:
 async def notices(app: App, session_id: str) -> list[str]:
     client = app.hub.client()
     await client.subscribe(session_id)
-    text = "".join(out.text for out in await client.take())
+    text = "".join(out.data.decode() for out in await client.take())
     client.close()
     return [word for word in ("rules_read", "rules_changed") if word in text]
 

@@ -33,7 +33,7 @@ async def settled(app: App, session_id: str) -> None:
 async def compacted(app: App, session_id: str) -> list[str]:
     client = app.hub.client()
     await client.subscribe(session_id)
-    text = "".join(out.text for out in await client.take())
+    text = "".join(out.data.decode() for out in await client.take())
     client.close()
     states = ("done", "gained_nothing", "failed")
     return [state for state in states if f'"status":"{state}","before_tokens"' in text]

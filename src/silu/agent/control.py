@@ -1,5 +1,6 @@
 """The tools that steer the session itself, tied to one turn's journal."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from silu.agent.asking import ask_user_tool
@@ -14,12 +15,14 @@ from silu.agent.ports import (
     TellsEdits,
     TurnState,
 )
+from silu.agent.skills import Skills
 from silu.agent.subagents import MAX_DEPTH, task_tool
 from silu.agent.todo import TodoStore, todo_tool
 from silu.tools.base import Args, Tool, ToolContext, ToolOutput
 from silu.types import facts
 from silu.types.facts import FactData
 from silu.types.levels import LevelChoice
+from silu.types.skills import Skill
 from silu.types.todos import Plan
 
 
@@ -29,8 +32,17 @@ class Control:
     What a person changes meanwhile is taken over before the agent reads or writes.
     """
 
-    def __init__(self, journal: Journal, runs: Runs, events: Events, state: TurnState) -> None:
+    def __init__(
+        self,
+        journal: Journal,
+        runs: Runs,
+        events: Events,
+        state: TurnState,
+        *,
+        skills: Sequence[Skill] = (),
+    ) -> None:
         self._state = state
+        self.skills = Skills(skills, state.skills, events.fact) if skills else None
         self._journal = journal
         self._runs = runs
         self._events = events
@@ -45,9 +57,17 @@ class Control:
             made.append(plan_tool(self.plans, changed=self._drafted))
         if isinstance(self._runs, AnswersQuestions) and self._runs.attended():
             made.append(ask_user_tool(self._runs, self._events.fact))
-        if isinstance(self._runs, RunsChildren) and self._runs.depth() < MAX_DEPTH:
-            made.append(task_tool(self._runs, self._level))
+        children = self._children()
+        if children is not None:
+            made.append(task_tool(children, self._level))
+        if self.skills is not None:
+            made.append(self.skills.tool(children, self._level))
         return [self._refreshed(tool) for tool in made]
+
+    def _children(self) -> RunsChildren | None:
+        """Who runs sub-agents, where there may be any."""
+        runs = self._runs
+        return runs if isinstance(runs, RunsChildren) and runs.depth() < MAX_DEPTH else None
 
     def _level(self) -> LevelChoice:
         """The level in force, for a sub-agent to inherit."""

@@ -5,6 +5,8 @@ import logging
 import time
 from typing import cast
 
+import msgspec
+
 from silu.agent import telling
 from silu.agent.accounting import Meter
 from silu.agent.calling import call_model
@@ -24,6 +26,7 @@ from silu.agent.ports import (
 from silu.agent.repeats import Repeats
 from silu.agent.riding import add, add_words, tell_model
 from silu.agent.settings import Parked, RunOutcome, TurnSettings
+from silu.agent.skills import close
 from silu.agent.steps import CUT, Cut, StepResult
 from silu.agent.titles import title_of
 from silu.agent.todo import touched_ids
@@ -60,7 +63,7 @@ async def run_turn(
     be taken up again.
     """
     state = await journal.load()
-    control = Control(journal, runs, events, state)
+    control = Control(journal, runs, events, state, skills=settings.skills)
     box = tools.plus(control.tools())
     turn = Turn(
         journal=journal,
@@ -75,6 +78,7 @@ async def run_turn(
         refresh=control.refresh,
         todos=control.todos,
         plans=control.plans,
+        skills=control.skills,
         meter=Meter(state.spent),
         new_id=new_id,
         step=state.steps_done,
@@ -294,7 +298,11 @@ async def _finish(turn: Turn, outcome: RunOutcome, error: ErrorInfo | None) -> R
         finish_reason=outcome.finish_reason,
         usage=turn.meter.spent,
     )
+    told: list[facts.FactData] = []
+    if turn.skills is not None:
+        told = close(turn.skills.records, well=outcome.status == "completed")
+        done.skill_executions = msgspec.to_builtins(turn.skills.records)
     if error is not None:
         done.error = error
-    await turn.journal.finish(outcome.status, reason=outcome.reason, facts=[done])
+    await turn.journal.finish(outcome.status, reason=outcome.reason, facts=[*told, done])
     return outcome

@@ -28,6 +28,7 @@ from silu.types.facts import (
 from silu.types.levels import LevelChoice
 from silu.types.parts import BlobRef, Message
 from silu.types.policy import Rule, Scope
+from silu.types.skills import SkillRecord
 from silu.types.todos import Plan, Todo
 from silu.types.usage import Usage
 
@@ -132,8 +133,9 @@ class TurnState(msgspec.Struct, kw_only=True):
     used attempt number. `open_calls` are calls of the last finished step without a result:
     `proposed` (not begun), `started` (began, outcome unknown). `plans` are all revisions,
     oldest first; `plan` is the one that counts. `renew`: the person wants the system text and the
-    tools read anew. `thinking_limit` is the turn's, else the session's. Without a
-    `user_message_id` the run only makes the context shorter.
+    tools read anew. `thinking_limit` is the turn's, else the session's. `skills` are
+    those that earlier attempts at this run used. Without a `user_message_id` the run only makes
+    the context shorter.
     """
 
     run_id: str
@@ -152,6 +154,7 @@ class TurnState(msgspec.Struct, kw_only=True):
     compacted: Compacted | None = None
     renew: bool = False
     thinking_limit: ThinkingLimit | None = None
+    skills: list[SkillRecord] = []
 
 
 class Journal(Protocol):

@@ -1,7 +1,7 @@
 """What a turn is told from outside, and what it ends with."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import msgspec
@@ -12,6 +12,7 @@ from silu.tools.checkpoints import Checkpoints
 from silu.types.agents import Agent
 from silu.types.facts import DoneReason, RunStatus
 from silu.types.policy import RunLimits
+from silu.types.skills import Skill
 
 
 def _today() -> str:
@@ -47,6 +48,7 @@ class TurnSettings:
     checkpoints: Checkpoints | None = None
     compact_at: float = 0.8
     brief: BriefOf = no_brief
+    skills: Sequence[Skill] = ()
     agent: Agent | None = None
     helper_model: str | None = None
 

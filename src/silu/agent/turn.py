@@ -10,6 +10,7 @@ from silu.agent.plan import Plans
 from silu.agent.planning import statement
 from silu.agent.ports import Blobs, Events, Journal, ModelClient, Runs, TurnState
 from silu.agent.settings import TurnSettings
+from silu.agent.skills import Skills
 from silu.agent.todo import TodoStore
 from silu.tools.base import Tool
 from silu.tools.toolbox import ToolBox
@@ -47,6 +48,7 @@ class Turn:
     new_id: Callable[[], str]
     step: int = 0
     attempt: int = 0
+    skills: Skills | None = None
     announced: tuple[str, str] | None = None
     last_finish: str | None = None
     empty_answers: int = 0

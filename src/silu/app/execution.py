@@ -13,7 +13,9 @@ from silu.agent.briefs import Brief, Source, read_rules, subagent_persona
 from silu.agent.loop import run_turn
 from silu.agent.settings import Limits, TurnSettings
 from silu.agent.settings import Parked as RunParked
+from silu.agent.skills import listed
 from silu.app.changes import Changes
+from silu.app.skills import Skills
 from silu.app.tools import MoreTools
 from silu.engine.api import Done, Parked, TurnPorts
 from silu.store.api import Session
@@ -25,7 +27,7 @@ from silu.tools.toolbox import ToolBox
 from silu.types.agents import Agent
 
 
-class Execution(Changes, MoreTools):
+class Execution(Changes, MoreTools, Skills):
     """Gives the engine its turns."""
 
     _sandboxes: dict[bool, Sandbox]
@@ -41,19 +43,21 @@ class Execution(Changes, MoreTools):
             blobs=ports.blobs,
             client=self.client,
             tools=await self.guarded(box, ports),
-            settings=self._turn_settings(session, agent),
+            settings=await asyncio.to_thread(self._turn_settings, session, agent),
         )
         if isinstance(outcome, RunParked):
             return Parked(wait_id=outcome.wait_id)
         return Done()
 
     def _turn_settings(self, session: Session, agent: Agent | None) -> TurnSettings:
+        """Blocking: skills are read from their folders."""
         chosen = self.settings.preferences
         return TurnSettings(
             limits=Limits(**msgspec.structs.asdict(chosen.limits)),
             policy=Policy(),
             checkpoints=self.checkpoints(session.item.id),
             brief=partial(self._brief, session),
+            skills=self.skills_of(Path(session.workspace)),
             agent=agent,
             helper_model=chosen.helper_model,
         )
@@ -67,6 +71,7 @@ class Execution(Changes, MoreTools):
             persona=subagent_persona() if session.kind == "child" else persona,
             prompt=session.prompt or "",
             rules=rules,
+            skills=listed(self.skills_of(Path(session.workspace))),
             sources=() if agent is None else (_source(agent),),
         )
 

@@ -60,6 +60,10 @@ class Paths(msgspec.Struct, frozen=True, kw_only=True):
         return self.config / "agents"
 
     @property
+    def skills_folder(self) -> Path:
+        return self.config / "skills"
+
+    @property
     def commands_folder(self) -> Path:
         return self.config / "commands"
 

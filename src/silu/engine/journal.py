@@ -199,6 +199,7 @@ def _state(row: TurnRow, default_model: Callable[[], str]) -> TurnState:
         spent=row.spent,
         compacted=(msgspec.json.decode(row.compacted, type=Compacted) if row.compacted else None),
         renew=session.renew,
+        skills=row.skills,
         thinking_limit=row.run.thinking_limit or session.thinking_limit,
     )
 

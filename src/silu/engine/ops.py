@@ -7,6 +7,7 @@ import msgspec
 from silu.agent.control import plan_update
 from silu.agent.plan import Plans
 from silu.agent.ports import ChildWish, Edits
+from silu.agent.skills import close
 from silu.store import children, log, messages, plans, recover, runs, sessions, todos, turns
 from silu.store.api import Asked, ChildRow, NewRun, NewSession, RunRef
 from silu.store.ids import new_id
@@ -112,7 +113,10 @@ def end(
     )
     if error is not None:
         done.error = error
-    turns.finish(tx, ref, status, reason=reason, facts=[done])
+    skills = turns.skills(tx, ref.run_id)
+    told = close(skills, well=status == "completed")
+    done.skill_executions = msgspec.to_builtins(skills)
+    turns.finish(tx, ref, status, reason=reason, facts=[*told, done])
 
 
 def cancel_parked(tx: Tx, run_id: str) -> bool:

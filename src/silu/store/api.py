@@ -11,6 +11,7 @@ from silu.types.frames import SessionItem, Wait
 from silu.types.levels import LevelChoice
 from silu.types.parts import Message, Part
 from silu.types.policy import Rule
+from silu.types.skills import SkillRecord
 from silu.types.todos import Plan, Todo
 
 SessionKind = Literal["root", "branch", "child"]
@@ -160,6 +161,7 @@ class TurnRow(msgspec.Struct, kw_only=True):
     spent: TokenCount | None
     plans: list[Plan] = []
     compacted: str | None = None
+    skills: list[SkillRecord] = []
 
 
 class Asked(msgspec.Struct, kw_only=True):

@@ -22,6 +22,7 @@ from silu.types.errors import UserError
 from silu.types.facts import Done as DoneFact
 from silu.types.facts import DoneReason, FactData, RunStatus, TokenCount
 from silu.types.parts import Message, ToolCallPart, ToolResultPart
+from silu.types.skills import SkillRecord
 from silu.types.todos import Plan, Todo
 
 _r = schema.runs
@@ -56,7 +57,27 @@ def load(tx: Tx, ref: RunRef) -> TurnRow:
         spent=spent(tx, ref.run_id),
         plans=all_plans(tx, ref.session_id),
         compacted=_compacted(tx, ref.session_id),
+        skills=skills(tx, ref.run_id),
     )
+
+
+def skills(tx: Tx, run_id: str) -> list[SkillRecord]:
+    """The skills a run used, in order."""
+    table = schema.skills
+    rows = tx.execute(sa.select(table).where(table.c.run_id == run_id).order_by(table.c.started_at))
+    return [
+        SkillRecord(
+            skill_id=row.skill_id,
+            name=row.name,
+            label=row.label,
+            status=row.status,
+            result=row.result or "",
+            result_type=row.result_type or "markdown",
+            started_at=row.started_at,
+            ended_at=row.ended_at,
+        )
+        for row in rows
+    ]
 
 
 def put_message(
