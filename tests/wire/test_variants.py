@@ -5,6 +5,7 @@ what is said.
 """
 
 import json
+import random
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 from functools import cache
@@ -12,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from silu.providers.profile import profile_for
 from silu.types.parts import ToolCallPart
@@ -154,6 +157,62 @@ def test_a_stream_broken_off_anywhere_keeps_what_came_and_says_so(
             part = read(dialect, framed(told[:size]))
             assert part.failure or part.finish, (file.parent.name, size)
             assert "".join(whole.text.split()).startswith("".join(part.text.split()))
+
+
+@pytest.mark.parametrize(
+    ("dialect", "last"),
+    [("anthropic-messages", "message_stop"), ("openai-responses", "response.completed")],
+)
+def test_nothing_behind_the_terminal_event_is_read(shared: Path, dialect: str, last: str) -> None:
+    for file, told in streams(shared, dialect)[::3]:
+        if last in told[-1][1]:
+            same(dialect, told, framed([*told, *told]), file)
+
+
+ODD = (None, 0, "", [], {}, "x", -1, True, 1.5, [None], [{}], {"a": 1}, "<think>")
+
+
+def places(value: Any, inside: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    inner = value.items() if isinstance(value, dict) else enumerate(value[:5])
+    for key, item in inner:
+        yield (*inside, key)
+        if isinstance(item, (dict, list)):
+            yield from places(item, (*inside, key))
+
+
+def damaged(told: list[Event], chance: random.Random) -> list[Event]:
+    """The stream with an event lost, told early or told twice, or an odd value inside one."""
+    told = list(told)
+    at = chance.randrange(len(told))
+    how = chance.choice(("lost", "early", "twice", "odd", "odd", "odd"))
+    name, data = told[at]
+    if how != "odd" or not data.startswith("{"):
+        told[at : at + 1] = {"lost": [], "twice": [told[at]] * 2}.get(how, [])
+        return [(name, data), *told] if how == "early" else told
+    event = json.loads(data)
+    *way, last = chance.choice(list(places(event)))
+    holder = event
+    for step in way:
+        holder = holder[step]
+    holder[last] = chance.choice(ODD)
+    told[at] = (name, json.dumps(event))
+    return told
+
+
+@pytest.mark.parametrize(
+    "dialect", ["openai-chat", "openai-responses", "anthropic-messages", "gemini-generate"]
+)
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(seed=st.integers(0, 2**32))
+def test_damage_anywhere_in_a_stream_is_read_to_an_end(
+    shared: Path, dialect: str, seed: int
+) -> None:
+    chance = random.Random(seed)
+    _, told = chance.choice([s for s in streams(shared, dialect) if len(framed(s[1])) < 12_000])
+    for _ in range(chance.randint(1, 3)):
+        told = damaged(told, chance) or told
+    answer = read(dialect, framed(told))
+    assert answer.failure or answer.finish
 
 
 # -- OpenAI chat

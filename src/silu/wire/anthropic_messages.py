@@ -297,7 +297,7 @@ class AnthropicDecoder(BaseDecoder):
         if self._finish is None:
             # A compatible server that stops without a reason; the terminal event is there.
             self._set_finish("unknown", None)
-        self._finalise()
+        self._terminate()
 
     def _stopped(self, raw: str, details: Any) -> None:
         if raw in ("error", "network_error"):

@@ -135,6 +135,11 @@ class BaseDecoder(ABC):
         self._tail(self._finish.reason)
         self._emit(self._finish)
 
+    def _terminate(self) -> None:
+        """The vendor's terminal event has come: what follows it is not read."""
+        self._finalise()
+        self._over = True
+
     def _fail(self, failure: Failure) -> None:
         """The answer failed: blocks are closed, nothing comes after."""
         if not self._finished:

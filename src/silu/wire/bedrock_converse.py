@@ -166,7 +166,7 @@ class BedrockDecoder(BaseDecoder):
             case b"metadata":
                 self._count(event.usage)
                 if self._finish is not None:
-                    self._finalise()
+                    self._terminate()
             case _:
                 pass
 
@@ -285,8 +285,7 @@ class BedrockDecoder(BaseDecoder):
             self._whole_block(index, _block(raw), raw)
         self._count(answer.usage)
         self._finish_with(answer.stop_reason)
-        if not self._over:
-            self._finalise()
+        self._terminate()
 
     def _whole_block(self, index: int, block: _Block, raw: msgspec.Raw) -> None:
         if block.text is not None:

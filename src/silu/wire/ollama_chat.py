@@ -79,8 +79,6 @@ class OllamaDecoder(BaseDecoder):
         return False
 
     def _payload(self, name: bytes, data: bytes) -> None:
-        if self._finished:
-            return
         try:
             line = _line(data)
         except msgspec.ValidationError:
@@ -127,7 +125,7 @@ class OllamaDecoder(BaseDecoder):
             reason = "tool_calls"
         self._emit(UsageReport(counts.ollama(_any(data))))
         self._set_finish(reason, raw)
-        self._finalise()
+        self._terminate()
 
     def _whole(self, body: bytes) -> None:
         """One document, or the lines of a stream that was not asked for."""
@@ -135,7 +133,7 @@ class OllamaDecoder(BaseDecoder):
         for line in lines:
             if not self._over:
                 self._payload(b"", line)
-        if not self._over and not self._finished and not self._begun:
+        if not self._over and not self._begun:
             self._fail(bad_data(f"no {self._dialect} answer: it has no message"))
 
 

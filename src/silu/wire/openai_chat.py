@@ -90,8 +90,7 @@ class OpenAIChatDecoder(BaseDecoder):
 
     def _payload(self, name: bytes, data: bytes) -> None:
         if data == b"[DONE]":
-            self._finalise()
-            self._over = True
+            self._terminate()
             return
         try:
             chunk = read_chunk(data)

@@ -312,8 +312,7 @@ class ResponsesDecoder(BaseDecoder):
             self._set_finish("unknown", None)
         else:
             self._ended(read_response(raw), raw)
-        if not self._over:
-            self._finalise()
+        self._terminate()
 
     def _ended(self, response: Response, raw: msgspec.Raw) -> None:
         self._serve(response)
@@ -399,8 +398,7 @@ class ResponsesDecoder(BaseDecoder):
                 self._fail(failure_from_object(read_any(body), self._status))
             return
         self._ended(response, msgspec.Raw(body))
-        if not self._over:
-            self._finalise()
+        self._terminate()
 
     def _tail(self, reason: FinishReason | None) -> None:
         for opened in self._items.values():
