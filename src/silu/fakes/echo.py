@@ -40,8 +40,12 @@ class Memory:
             self._by_text.setdefault(text, []).append(sent)
 
     def find(self, *, ids: list[str], text: str, model: str) -> list[Sent]:
-        """The answers of `model` that this message can be; none where it is foreign."""
-        found = self._by_id.get(ids[0], []) if ids else self._by_text.get(text, [])
+        """The answers of `model` that this message can be; none where it is foreign.
+
+        Calls with unknown ids may be ones that a client found in an answer's thinking.
+        """
+        known = self._by_id.get(ids[0]) if ids else None
+        found = self._by_text.get(text, []) if known is None else known
         return [sent for sent in found if sent.model == model]
 
 

@@ -17,6 +17,7 @@ from silu.providers.learned import LearnedStore
 from silu.providers.prepare import Prepared, masked, no_key
 from silu.providers.reading import Attempt, Clockwork, read
 from silu.providers.recovery import Remedy, remedy_for
+from silu.providers.stray import recovered
 from silu.types.calls import (
     CallEnd,
     CallEvent,
@@ -25,6 +26,7 @@ from silu.types.calls import (
     CallWait,
     LearnedFact,
     Refused,
+    ToolSpec,
     Transport,
 )
 from silu.types.capabilities import Learned, Prices
@@ -86,6 +88,9 @@ async def run(office: Office, request: CallRequest) -> AsyncGenerator[CallEvent]
                     yield event
         step = call.after(attempt)
         if step is None:
+            for event in recovered(attempt.builder, call.tools):
+                attempt.builder.feed(event)
+                yield event
             yield call.end(attempt)
             return
         if step.seconds > 0 or step.model is not None:
@@ -104,6 +109,10 @@ class _Call:
             ref for ref in office.settings.preferences.fallback if ref != request.model
         ]
         self._model = _Model(request)
+
+    @property
+    def tools(self) -> list[ToolSpec]:
+        return self._request.tools
 
     @property
     def news(self) -> bool:

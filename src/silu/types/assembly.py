@@ -90,14 +90,26 @@ class MessageBuilder:
         """The id of the part that block `index` becomes."""
         return self._blocks[index].id
 
+    @property
+    def next_index(self) -> int:
+        """The number a further block would have."""
+        return max(self._blocks, default=-1) + 1
+
     def feed(self, event: ev.StreamEvent) -> None:
-        # Plain comparisons for what comes a thousand times an answer, a match for the rest.
-        if isinstance(event, (ev.TextDelta, ev.ThinkingDelta)):
-            self._blocks[event.index].text.append(event.text)
-        elif isinstance(event, ev.ToolCallDelta):
-            self._call(event)
-        else:
-            self._feed(event)
+        self.feed_all((event,))
+
+    def feed_all(self, events: Sequence[ev.StreamEvent]) -> None:
+        """The events of one network read, in order."""
+        blocks = self._blocks
+        for event in events:
+            # Plain comparisons for what comes a thousand times an answer, a match for the rest.
+            kind = type(event)
+            if kind is ev.TextDelta or kind is ev.ThinkingDelta:
+                blocks[event.index].text.append(event.text)  # pyright: ignore
+            elif kind is ev.ToolCallDelta:
+                self._call(event)  # pyright: ignore
+            else:
+                self._feed(event)
 
     def _feed(self, event: ev.StreamEvent) -> None:
         match event:
