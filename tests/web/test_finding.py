@@ -106,3 +106,21 @@ def test_a_conversation_is_saved_as_a_file_that_can_be_imported(visit: Visitor) 
     with page.expect_download() as saved:
         sheet.get_by_role("link", name="Save").click()
     assert THINK in json.dumps(json.loads(saved.value.path().read_text()), ensure_ascii=False)
+
+
+def test_usage_is_summed_up_and_the_meter_tells_what_fills_the_context(visit: Visitor) -> None:
+    page = visit.page(visit.new_session(title="To be counted"))
+    say(page, THINK)
+    until_done(page)
+    page.get_by_role("button", name=re.compile("^Tokens and context")).click()
+    meter = page.get_by_role("dialog", name="Tokens and context")
+    expect(meter.get_by_text("What fills the context")).to_be_visible()
+    assert serious_findings(page) == []
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Usage").click()
+    sheet = page.get_by_role("dialog", name="Usage")
+    expect(sheet.locator("rect.thinking").last).not_to_have_attribute("height", "0")
+    assert serious_findings(page) == []
+    sheet.get_by_role("button", name="Conversation").click()
+    row = sheet.get_by_role("row").filter(has_text="To be counted")
+    expect(row.get_by_role("cell").nth(0)).to_have_text(re.compile(r"^\d"))

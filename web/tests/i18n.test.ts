@@ -3,6 +3,7 @@ import { join } from 'node:path'
 
 import { describe, expect, it } from 'vitest'
 
+import { i18n, useLocale } from '@/i18n'
 import en from '@/i18n/en'
 import zh from '@/i18n/zh-CN'
 
@@ -30,6 +31,15 @@ describe('the two languages', () => {
   it('leave the same places to fill', () => {
     for (const [key, text] of english) {
       expect([key, holes(chinese.get(key) ?? '')]).toEqual([key, holes(text)])
+    }
+  })
+
+  it('can be read: each text is a well-formed message', async () => {
+    for (const locale of ['en', 'zh-CN'] as const) {
+      await useLocale(locale)
+      for (const key of english.keys()) {
+        expect([key, i18n.global.t(key, { n: 2 }, 2)]).not.toEqual([key, ''])
+      }
     }
   })
 

@@ -21,6 +21,7 @@ export const useUi = defineStore('ui', () => {
   const settings = ref<SettingsSection | null>(null)
   const inspector = ref(false)
   const files = ref(false)
+  const usage = ref(false)
   const drawer = ref(false)
   const status = ref('')
   /** A message somebody wants to be brought to, once its conversation is there. */
@@ -36,6 +37,11 @@ export const useUi = defineStore('ui', () => {
   function openSettings(section: SettingsSection = 'models'): void {
     drawer.value = false
     settings.value = section
+  }
+
+  function openUsage(): void {
+    drawer.value = false
+    usage.value = true
   }
 
   function toast(text: string, options: { action?: string; run?: () => void; ms?: number } = {}) {
@@ -56,6 +62,7 @@ export const useUi = defineStore('ui', () => {
     settings,
     inspector,
     files,
+    usage,
     drawer,
     status,
     goal,
@@ -65,6 +72,7 @@ export const useUi = defineStore('ui', () => {
     exporting,
     toasts,
     openSettings,
+    openUsage,
     toast,
     dismiss,
   }
