@@ -86,11 +86,11 @@ class Attempt:
     def _take(self, events: list[StreamEvent]) -> list[StreamEvent]:
         """Feed events to the message; gives those to pass on (a failure is not: the call may
         still succeed, and `CallEnd` tells it in the end)."""
-        feed = self.builder.feed
-        for event in events:
-            feed(event)
-            if not self.showed_content and type(event) is TextDelta:
-                self.showed_content = bool(event.text.strip())
+        self.builder.feed_all(events)
+        if not self.showed_content:
+            self.showed_content = any(
+                isinstance(event, TextDelta) and event.text.strip() for event in events
+            )
         if events:
             last = events[-1]
             if isinstance(last, VendorFailure):

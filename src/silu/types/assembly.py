@@ -1,7 +1,7 @@
 """From stream events to a message: the one place where deltas become parts."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import msgspec
 from msgspec.structs import replace
@@ -103,11 +103,10 @@ class MessageBuilder:
         blocks = self._blocks
         for event in events:
             # Plain comparisons for what comes a thousand times an answer, a match for the rest.
-            kind = type(event)
-            if kind is ev.TextDelta or kind is ev.ThinkingDelta:
-                blocks[event.index].text.append(event.text)  # pyright: ignore
-            elif kind is ev.ToolCallDelta:
-                self._call(event)  # pyright: ignore
+            if isinstance(event, (ev.TextDelta, ev.ThinkingDelta)):
+                blocks[event.index].text.append(event.text)
+            elif isinstance(event, ev.ToolCallDelta):
+                self._call(event)
             else:
                 self._feed(event)
 
