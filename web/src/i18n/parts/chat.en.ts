@@ -24,6 +24,7 @@ export default {
   approval: {
     title: 'Allow this?',
     waiting: 'waits for you',
+    subagent: 'A sub-agent asks',
     once: 'Allow once',
     session: 'Allow in this session',
     always: 'Always allow',

@@ -24,6 +24,7 @@ export default {
   approval: {
     title: '允许执行吗？',
     waiting: '等待批准',
+    subagent: '子智能体请求',
     once: '仅此一次',
     session: '本会话允许',
     always: '始终允许',
