@@ -42,6 +42,7 @@ class RunControl:
         self._mode: Mode = mode
         self._level: LevelChoice | None = None
         self._steering = steering
+        self._heard = {number for number, _ in steering}
         self._taken = 0
         self._cancelled = asyncio.Event()
         self._hurry = asyncio.Event()
@@ -69,7 +70,10 @@ class RunControl:
         self._mode = mode
 
     def steer(self, number: int, text: str) -> None:
-        self._steering.append((number, text))
+        # A run that was taken up meanwhile has read it from the store already.
+        if number not in self._heard:
+            self._heard.add(number)
+            self._steering.append((number, text))
 
     def edited(self, edits: Edits) -> None:
         """Todos and plans after a person changed them; plans told before stay told."""

@@ -103,26 +103,28 @@ class Driver:
 
     async def cancel(self, session_id: str, run_id: str) -> None:
         """End a run as the person's wish, whether a task works on it or not, and its sub-agents."""
-        for child in await self._store.read(lambda tx: children.open_runs(tx, run_id)):
-            await self.cancel(child.child_session, child.child_run)
-        active = self._active.get(session_id)
-        if active is None or active.ref.run_id != run_id or active.task is None:
-            if await self._store.write(lambda tx: ops.cancel_parked(tx, run_id)):
-                self._tell_over(run_id)
-                await self._after(session_id, run_id)
-            return
-        active.control.cancel()
-        await asyncio.wait({active.task}, timeout=CANCEL_PATIENCE)
-        if not active.task.done():
-            active.task.cancel()
-            await asyncio.wait({active.task})
+        below = await self._store.read(lambda tx: children.open_runs(tx, run_id))
+        await asyncio.gather(*(self.cancel(one.child_session, one.child_run) for one in below))
+        while (active := self._active.get(session_id)) is not None:
+            if active.ref.run_id != run_id or active.task is None:
+                break
+            active.control.cancel()
+            await asyncio.wait({active.task}, timeout=CANCEL_PATIENCE)
+            if not active.task.done():
+                active.task.cancel()
+                await asyncio.wait({active.task})
+        # It was parked, or was just being parked when it was told to stop.
+        if await self._store.write(lambda tx: ops.cancel_parked(tx, run_id)):
+            self._tell_over(run_id)
+            await self._after(session_id, run_id)
 
     async def wait(self, run_id: str) -> None:
         """Return once the run is over."""
         over = self._over.setdefault(run_id, asyncio.Event())
         run = await self._store.read(lambda tx: runs.read(tx, run_id))
         if run is None or run.status == "done":
-            self._over.pop(run_id, None)
+            # Others may wait for the same run: they hear of it too.
+            self._tell_over(run_id)
             return
         await over.wait()
 

@@ -1,13 +1,14 @@
 """Runs: queued, taken up, parked, finished; one at a time in a session."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 import sqlalchemy as sa
 
 from silu.store import children, deltas, log, messages, misc, schema
 from silu.store.api import Asked, NewRun, Run, RunRef, RunState, StaleRunError
+from silu.store.ids import new_id
 from silu.store.sql import Tx
 from silu.types.agents import ThinkingLimit
 from silu.types.facts import (
@@ -203,6 +204,33 @@ def finish(
     tx.execute(sa.update(_s).where(_s.c.id == ref.session_id).values(running_run=None))
     log.touch(tx, ref.session_id)
     log.append(tx, ref.session_id, ref.run_id, [*over, *facts])
+    _queue_unread(tx, ref)
+
+
+def _queue_unread(tx: Tx, ref: RunRef) -> None:
+    """What was said to a run after its last look becomes the person's next message."""
+    said = open_steers(tx, ref.run_id)
+    run = read(tx, ref.run_id)
+    if not said or run is None:
+        return
+    take_steers(tx, ref.run_id, said[-1][0])
+    text = "\n\n".join(words for _, words in said)
+    new = NewRun(
+        id=new_id("r"),
+        message_id=new_id("m"),
+        parts=[TextPart(text=text, id=new_id("p"))],
+        turn_level=run.turn_level,
+        turn_mode=run.turn_mode,
+        thinking_limit=run.thinking_limit,
+    )
+    submit(tx, ref.session_id, new)
+    tell_queue(tx, ref.session_id)
+
+
+def let_go(tx: Tx, session_id: str, choice: Literal["turn_mode", "turn_level"]) -> None:
+    """What the run that is on was sent with gives way to what the person chose since."""
+    on = (_r.c.session_id == session_id, _r.c.status.in_(("running", "parked")))
+    tx.execute(sa.update(_r).where(*on).values({choice: None}))
 
 
 def unfinished(tx: Tx) -> list[Run]:

@@ -185,8 +185,10 @@ def set_workspace(tx: Tx, session_id: str, workspace: str) -> None:
 
 
 def set_mode(tx: Tx, session_id: str, mode: Mode) -> None:
+    """The person's choice; it stands above the mode that a run under way was sent with."""
     require(tx, session_id)
     log.touch(tx, session_id, mode=mode)
+    runs.let_go(tx, session_id, "turn_mode")
     log.append(tx, session_id, None, [ModeUpdate(mode=mode)])
 
 
@@ -206,6 +208,8 @@ def choose(
         values[f"{kept}_model"] = model
     if level is not None:
         values[f"{kept}_level"] = level
+        if mode is None:
+            runs.let_go(tx, session_id, "turn_level")
     log.touch(tx, session_id, **values)
     log.append(tx, session_id, None, facts)
 
