@@ -140,8 +140,8 @@ async def test_pictures_of_a_result_are_handed_on_beside_its_text(garden: McpPoo
 
 
 async def test_a_slow_call_ends_at_its_time_limit_and_the_server_stays() -> None:
-    async with pool_of(msgspec.structs.replace(STDIO, timeout=0.3)) as pool:
-        with pytest.raises(ToolError, match=r"did not answer within 0\.3 seconds"):
+    async with pool_of(msgspec.structs.replace(STDIO, timeout=1.0)) as pool:
+        with pytest.raises(ToolError, match="did not answer within 1 seconds"):
             await use(pool, "wait", seconds=30)
         assert (await use(pool, "count", text="abc")).text == "3 letters"
 
@@ -200,12 +200,13 @@ async def test_a_program_that_ends_at_once_is_reported_with_its_last_words() -> 
         assert "missing token abc" in ((await pool.status("sour")).error or "")
 
 
-async def test_a_failed_server_is_not_tried_again_by_every_turn() -> None:
-    async with pool_of(McpServer(name="gone", command="/no/such/program")) as pool:
-        await pool.tools()
-        began = time.monotonic()
-        await pool.tools()
-        assert time.monotonic() - began < 0.2
+async def test_a_failed_server_is_not_tried_again_by_every_turn(tmp_path: Path) -> None:
+    tries = tmp_path / "tries"
+    failing = McpServer(name="sour", command="sh", args=("-c", f"echo x >> {tries}; exit 1"))
+    async with pool_of(failing) as pool:
+        for _ in range(3):
+            assert await pool.tools() == []
+        assert await asyncio.to_thread(tries.read_text) == "x\n"
 
 
 async def test_secrets_of_a_server_are_masked_in_its_errors() -> None:
