@@ -1,12 +1,22 @@
 import { fileURLToPath, URL } from 'node:url'
 
 import vue from '@vitejs/plugin-vue'
-import { defineConfig } from 'vite'
+import { defineConfig, type Plugin } from 'vite'
 
 const gateway = process.env.SILU_GATEWAY ?? 'http://127.0.0.1:8765'
 
+/** The formula fonts in the one form that every browser we build for reads. */
+const oneFontForm: Plugin = {
+  name: 'one-font-form',
+  enforce: 'pre',
+  transform: (code, id) =>
+    id.includes('katex.min.css')
+      ? code.replace(/,\s*url\([^)]*\.(?:woff|ttf)\)\s*format\("[a-z]+"\)/g, '')
+      : null,
+}
+
 export default defineConfig({
-  plugins: [vue()],
+  plugins: [vue(), oneFontForm],
   resolve: { alias: { '@': fileURLToPath(new URL('./src', import.meta.url)) } },
   define: {
     __VUE_OPTIONS_API__: false,

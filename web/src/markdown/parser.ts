@@ -3,9 +3,12 @@
 import MarkdownIt from 'markdown-it'
 import type { Token } from 'markdown-it'
 
+import { math } from './math'
+
 export type Env = Record<string, unknown>
 
 export const md = new MarkdownIt({ html: false, linkify: true, breaks: false, typographer: false })
+md.use(math)
 
 // The page loads nothing from other hosts: a picture of another host becomes a link to it.
 md.renderer.rules.image = (tokens, index, options, env, self) => {

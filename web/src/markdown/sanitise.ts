@@ -3,11 +3,11 @@ import DOMPurify from 'dompurify'
 
 const TAGS = [
   ...['p', 'br', 'hr', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'blockquote', 'ul', 'ol', 'li'],
-  ...['strong', 'em', 's', 'del', 'code', 'pre', 'a', 'img', 'div'],
+  ...['strong', 'em', 's', 'del', 'code', 'pre', 'a', 'img', 'div', 'span'],
   ...['table', 'thead', 'tbody', 'tr', 'th', 'td'],
 ]
 const ATTRIBUTES = ['href', 'title', 'src', 'alt', 'start', 'class', 'data-lang']
-const CLASSES = /^(md-table|align-(left|center|right))$/
+const CLASSES = /^(md-table|md-math|md-math-block|align-(left|center|right)|hljs-[\w -]+)$/
 
 const purifier = DOMPurify(window)
 
