@@ -215,7 +215,28 @@ async def test_hooks_of_the_persons_git_cannot_be_planted(
         sandbox, workspace, "echo evil > .git/hooks/pre-commit || echo evil >> .git/config"
     )
     assert not done.ok
+    moved = await run(sandbox, workspace, "mv .git old; mkdir .git; echo evil > .git/config")
+    assert not moved.ok
     assert (workspace / ".git" / "config").read_text() == "[core]\n"
+    assert not (workspace / "old").exists()
+
+
+async def test_a_worktree_cannot_be_pointed_at_another_git(
+    sandbox: Sandbox, workspace: Path
+) -> None:
+    (workspace / ".git").write_text("gitdir: /elsewhere\n")
+    done = await run(sandbox, workspace, "rm -f .git; echo gitdir: evil > .git")
+    assert not done.ok
+    assert (workspace / ".git").read_text() == "gitdir: /elsewhere\n"
+
+
+async def test_git_itself_works_in_the_sandbox(sandbox: Sandbox, workspace: Path) -> None:
+    who = "-c user.name=me -c user.email=me@example.com"
+    assert (await run(sandbox, workspace, "git init -q")).ok
+    done = await run(sandbox, workspace, f"git add a.txt && git {who} commit -q -m x && git log")
+    assert done.ok, done.text
+    read = await run(sandbox, workspace, "git status --short && git log --oneline", mode="plan")
+    assert read.ok, read.text
 
 
 async def test_a_command_that_does_not_end_is_stopped(sandbox: Sandbox, workspace: Path) -> None:

@@ -58,9 +58,7 @@ class Sandbox:
             argv += ["--ro-bind-try", place, place]
         root = str(workspace.resolve())
         argv += ["--bind" if write else "--ro-bind", root, root]
-        for name in _PROTECTED:
-            if (workspace / name).exists():
-                argv += ["--ro-bind", f"{root}/{name}", f"{root}/{name}"]
+        argv += _git_guard(Path(root)) if write else []
         argv += ["--remount-ro", "/"]
         return [*argv, "--chdir", root, "--", *command]
 
@@ -79,6 +77,19 @@ class Sandbox:
     def _visible(self) -> list[str]:
         etc = [str(place) for name in _ETC.split() for place in sorted(Path("/etc").glob(name))]
         return [*_SYSTEM, *etc, *(str(place) for place in self.read_only)]
+
+
+def _git_guard(root: Path) -> list[str]:
+    """Mounts that keep the person's git as it is set up: its folder cannot be moved away either,
+    and of a worktree not be pointed elsewhere."""
+    git = root / ".git"
+    if git.is_symlink() or not git.exists():
+        return []
+    mounts = ["--bind" if git.is_dir() else "--ro-bind", str(git), str(git)]
+    for name in _PROTECTED:
+        if (root / name).exists():
+            mounts += ["--ro-bind", f"{root}/{name}", f"{root}/{name}"]
+    return mounts
 
 
 def find_sandbox(*, wanted: bool = True, environ: dict[str, str] | None = None) -> Sandbox:
