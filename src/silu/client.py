@@ -3,13 +3,16 @@
 import asyncio
 import os
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypedDict, Unpack, overload
 
 import msgspec
 
+from silu.agent.briefs import subagent_brief
 from silu.agent.loop import run_turn
-from silu.agent.memory import MemoryRun, MemorySession, Told
+from silu.agent.memory import MemoryRun, MemorySession, Told, done_of
+from silu.agent.ports import ChildEnd, ChildWish
 from silu.agent.settings import Limits, TurnSettings
 from silu.config import Paths, Settings
 from silu.providers.client import Client as Calls
@@ -351,6 +354,7 @@ class Agent:
             self.session.ask(text),
             sink=told.put_nowait,
             level=None if level is None else level_choice(level),
+            spawn=self._child,
         )
         self._run = run
         turn = asyncio.ensure_future(self._turn(run))
@@ -364,16 +368,34 @@ class Agent:
             await asyncio.gather(turn, return_exceptions=True)
             self._run = None
 
-    async def _turn(self, run: MemoryRun) -> None:
+    async def _turn(self, run: MemoryRun, settings: TurnSettings | None = None) -> None:
         await run_turn(
             journal=run,
             events=run,
             runs=run,
-            blobs=self.session.blobs,
+            blobs=run.session.blobs,
             client=self.client,
             tools=self._tools,
-            settings=self._settings,
+            settings=settings or self._settings,
         )
+
+    async def _child(self, wish: ChildWish, depth: int) -> ChildEnd:
+        """A sub-agent's whole turn, in a session of its own."""
+        own = self.session
+        session = MemorySession(
+            own.model,
+            workspace=own.workspace,
+            mode=wish.mode,
+            level=wish.level,
+            language=own.language,
+        )
+        run = MemoryRun(session, session.ask(wish.prompt), spawn=self._child, depth=depth)
+        await self._turn(run, replace(self._settings, brief=subagent_brief))
+        done = done_of(run)
+        assert done is not None, "a turn ends with its done fact"
+        said = [m for m in session.messages.values() if m.role == "assistant"]
+        answer = text_of(said[-1]) if said else ""
+        return ChildEnd(status=done.status, reason=done.reason, answer=answer)
 
     def cancel(self) -> None:
         """Stop the running turn, if there is one."""

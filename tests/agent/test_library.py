@@ -215,3 +215,21 @@ async def test_the_examples_run_on_the_demo(name: str, tmp_path: Path) -> None:
     out, err = await asyncio.wait_for(process.communicate(), 60)
     assert process.returncode == 0, err.decode()
     assert out.strip()
+
+
+async def test_an_agent_in_memory_has_sub_agents_in_memory(vendor: Any, tmp_path: Path) -> None:
+    fake, settings = vendor
+
+    def script(asked: fakes.Asked) -> fakes.Answer:
+        if "sub-agent: another agent" in str(asked.body["messages"][0]):
+            return answer(f"Counted {asked.user.splitlines()[-1]}.")
+        if asked.results:
+            return answer(" ".join(asked.results))
+        return answer(*[Call("task", {"title": it, "prompt": it}) for it in ("apples", "pears")])
+
+    fake.script = script
+    async with Client(settings) as client:
+        agent = silu.Agent(MODEL, client=client, workspace=tmp_path)
+        reply = await agent.run("Count fruit")
+    assert (reply.text, reply.status) == ("Counted apples. Counted pears.", "completed")
+    assert fake.refusals == []

@@ -56,6 +56,11 @@ def subagent_persona() -> str:
     return (Path(__file__).parent / "prompts" / "subagent.md").read_text(encoding="utf-8")
 
 
+def subagent_brief() -> Brief:
+    """The brief of a sub-agent that has nothing of its own."""
+    return Brief(persona=subagent_persona())
+
+
 def no_brief() -> Brief:
     return Brief()
 

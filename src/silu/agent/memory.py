@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 import secrets
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -11,7 +11,15 @@ import msgspec
 
 from silu.agent.approvals import Approval
 from silu.agent.plan import Plans
-from silu.agent.ports import CallRecord, Compacted, Epoch, SessionState, TurnState
+from silu.agent.ports import (
+    CallRecord,
+    ChildEnd,
+    ChildWish,
+    Compacted,
+    Epoch,
+    SessionState,
+    TurnState,
+)
 from silu.types.facts import (
     ApprovalRequest,
     DeltaData,
@@ -115,12 +123,19 @@ class MemorySession:
         )
 
 
+Spawn = Callable[[ChildWish, int], Awaitable[ChildEnd]]
+
+_TOO_DEEP = 1_000
+"""Where nobody runs sub-agents none may begin."""
+
+
 class MemoryRun:
     """One run of a session: journal, live events and the person's words to it, in one.
 
     `sink` is called with every fact and delta, in order, at once. A run that was put down (its
     task cancelled) can be taken up again: `load` tells where it was. With `park` a run does not
     wait for a person but ends as `Parked`. `attended`: somebody answers the model's questions.
+    `spawn` runs a sub-agent, `depth` deep, to its end; without it there are none.
     """
 
     def __init__(
@@ -132,6 +147,8 @@ class MemoryRun:
         level: LevelChoice | None = None,
         park: bool = False,
         attended: bool = False,
+        spawn: Spawn | None = None,
+        depth: int = 0,
     ) -> None:
         self.session = session
         self.id = _name("run")
@@ -150,6 +167,9 @@ class MemoryRun:
         self._answered = asyncio.Event()
         self._park = park
         self._attended = attended
+        self._spawn = spawn
+        self._depth = depth
+        self._children: dict[str, ChildEnd] = {}
         self._steps_done = 0
         self._attempt = 0
         self._calls: dict[str, Literal["proposed", "started"]] = {}
@@ -198,6 +218,15 @@ class MemoryRun:
 
     def attended(self) -> bool:
         return self._attended
+
+    def depth(self) -> int:
+        return self._depth if self._spawn is not None else _TOO_DEEP
+
+    async def child(self, wish: ChildWish) -> ChildEnd | None:
+        assert self._spawn is not None
+        if wish.wait_id not in self._children:
+            self._children[wish.wait_id] = await self._spawn(wish, self._depth + 1)
+        return self._children[wish.wait_id]
 
     def answer_to(self, question_id: str) -> str | None:
         return self._answers.get(question_id)
