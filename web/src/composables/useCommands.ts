@@ -114,11 +114,11 @@ export function useCommands() {
     name: string,
     icon: IconName,
     run: Command['run'],
-    more: Partial<Pick<Command, 'shortcut' | 'argument'>> = {},
+    more: Partial<Pick<Command, 'shortcut' | 'argument' | 'text'>> = {},
   ): Command => ({
     name,
     icon,
-    text: t(`slash.${name}`),
+    text: more.text ?? t(`slash.${name}`),
     shortcut: more.shortcut ?? null,
     argument: more.argument ?? null,
     run,
@@ -161,6 +161,19 @@ export function useCommands() {
             command('compact', 'archive', here((id) => void acts.compact(id))),
           ]
         : []),
+      ...(inSession
+        ? [
+            command('files', 'file', byShortcut.files, {
+              shortcut: 'files',
+              text: t('work.files.title'),
+            }),
+            command('inspector', 'inspect', byShortcut.inspector, {
+              shortcut: 'inspector',
+              text: t('inspector.title'),
+            }),
+          ]
+        : []),
+      command('usage', 'bars', () => { ui.openUsage() }, { text: t('work.usage.title') }),
       command('keys', 'keyboard', () => { ui.keys = true }, { shortcut: 'help' }),
       command('settings', 'gear', () => { ui.openSettings() }),
     ]

@@ -10,6 +10,8 @@ import type {
   EndpointReport,
   EndpointTry,
   ErrorInfo,
+  Learned,
+  LearnedList,
   McpReport,
   McpServerCreate,
   McpServerList,
@@ -152,6 +154,12 @@ export const api = {
     return call<UsageReport>('GET', `/usage?by=${by}&since=${since}&${zone}`)
   },
   context: (id: string) => call<ContextReport>('GET', `/sessions/${at(id)}/context`),
+  learned: () => call<LearnedList>('GET', '/learned'),
+  forget: ({ endpoint, model, fact }: Learned) =>
+    call<unknown>(
+      'DELETE',
+      `/learned?endpoint=${at(endpoint)}&model=${at(model)}&fact=${at(fact)}`,
+    ),
   tools: () => call<ToolList>('GET', '/tools'),
   mcpServers: () => call<McpServerList>('GET', '/mcp/servers'),
   addMcpServer: (body: McpServerCreate) => call<McpReport>('POST', '/mcp/servers', body),

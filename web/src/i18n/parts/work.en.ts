@@ -91,6 +91,14 @@ export default {
       untold: 'Every call told its tokens. | One call told no tokens; most such calls were stopped. | {n} calls told no tokens; most such calls were stopped.',
       unpriced: 'The price of every call is known. | The price of one call is not known. | The prices of {n} calls are not known.',
     },
+    inspector: {
+      run: 'Run {n}',
+      calls: 'no calls | one call | {n} calls',
+      wait: 'Waiting',
+      summary: 'Summary',
+      learned: 'Learned from answers',
+      forget: 'Forget {fact}',
+    },
     files: {
       open: 'Files',
       title: 'Changed files',

@@ -91,6 +91,14 @@ export default {
       untold: '每次调用都给出了 Token 数。 | 有 1 次调用没有给出 Token 数，多半是被停止的。 | 有 {n} 次调用没有给出 Token 数，多半是被停止的。',
       unpriced: '每次调用的价格都已知。 | 有 1 次调用的价格未知。 | 有 {n} 次调用的价格未知。',
     },
+    inspector: {
+      run: '第 {n} 次运行',
+      calls: '没有调用 | 1 次调用 | {n} 次调用',
+      wait: '等待',
+      summary: '摘要',
+      learned: '从回答中学到的',
+      forget: '忘掉 {fact}',
+    },
     files: {
       open: '文件',
       title: '改动的文件',
