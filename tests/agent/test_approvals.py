@@ -277,6 +277,42 @@ async def test_a_switch_to_plan_mode_while_the_person_thinks_counts(asking: Benc
     assert "42" in (asking.session.workspace / "notes.txt").read_text()
 
 
+async def test_a_switch_to_plan_mode_while_a_checkpoint_is_made_counts(
+    one: Bench, tmp_path: Path
+) -> None:
+    class Switching(Checkpoints):
+        def begin(self, run_id: str, workspace: Path) -> None:
+            super().begin(run_id, workspace)
+            one.session.mode = "plan"
+
+    one.tools = one.tools.plus(editing_tools())
+    one.settings = TurnSettings(checkpoints=Switching(tmp_path / "checkpoints"))
+    one.fake.script = play(answer(EDIT_NOTES), answer("ok"))
+    await one.say("go")
+    assert results(one)[0].status == "denied"
+    assert "this session is in plan mode" in results(one)[0].shown
+    assert "42" in (one.session.workspace / "notes.txt").read_text()
+
+
+@pytest.mark.parametrize("at", ["check", "proves_read_only", "preview"])
+async def test_a_tool_that_breaks_before_it_runs_does_not_end_the_run(
+    asking: Bench, at: str
+) -> None:
+    def broken(*_: Any) -> Any:
+        raise KeyError("secret words")
+
+    async def run(args: dict[str, Any], context: ToolContext) -> ToolOutput:
+        return ToolOutput(text="")
+
+    spec = ToolSpec(name="odd", description="", parameters=object_schema({}))
+    odd = Tool(spec=spec, effects=frozenset({"write"}), run=run, **{at: broken})
+    asking.tools = asking.tools.plus([odd])
+    asking.fake.script = play(answer(Call("odd")), answer("ok"))
+    assert (await asking.say("go")).status == "completed"  # pyright: ignore
+    assert results(asking)[0].status == "error"
+    assert results(asking)[0].shown == "odd failed with an internal error (KeyError)"
+
+
 async def test_a_denying_rule_and_plan_mode_ask_nobody(asking: Bench) -> None:
     asking.settings = TurnSettings(policy=rules(("edit_file", "*", "deny")))
     asking.fake.script = play(answer(EDIT_NOTES), answer("ok"), answer(EDIT_NOTES), answer("ok"))

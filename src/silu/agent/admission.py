@@ -1,16 +1,22 @@
 """Whether a call may run: arguments, the mode in force, then the approval policy."""
 
+import logging
+from collections.abc import Generator
+from contextlib import contextmanager
+
 import msgspec
 
 from silu.agent.approvals import Policy, judge, placed, rule_of, suggestions
 from silu.agent.planning import decide, refusal
-from silu.agent.ports import Approves
+from silu.agent.ports import Approves, Stale, WaitsError
 from silu.agent.turn import Turn
 from silu.tools.base import Args, Tool, ToolContext
 from silu.tools.toolbox import read_arguments
-from silu.types.errors import ToolError
-from silu.types.facts import ApprovalRequest
+from silu.types.errors import ToolError, place_of
+from silu.types.facts import ApprovalRequest, Mode
 from silu.types.parts import ToolCallPart, ToolResultPart
+
+log = logging.getLogger(__name__)
 
 ASK_ALL = Policy()
 
@@ -19,14 +25,39 @@ class DeniedError(ToolError):
     """The mode in force or the person does not allow the call."""
 
 
+@contextmanager
+def guarded(tool: Tool) -> Generator[None]:
+    """Around a tool's own code. A fault of a tool must not end the run: the model is told
+    (`ToolError`), the log names the place."""
+    try:
+        yield
+    except (ToolError, Stale, WaitsError):
+        raise
+    except Exception as error:
+        log.error(  # noqa: TRY400 - a trace ends in the error's text, which may be a person's
+            "tool %s failed: %s", tool.name, place_of(error)
+        )
+        text = f"{tool.name} failed with an internal error ({type(error).__name__})"
+        raise ToolError(text) from error
+
+
 def admit(turn: Turn, call: ToolCallPart) -> tuple[Tool, Args]:
     """The tool and its checked arguments, if the mode in force at this moment allows it."""
     tool = turn.tools.find(call.name)
     if turn.last_finish == "length" and not _is_json(call.arguments):
         raise ToolError("the output limit cut this call's arguments off; nothing was done")
-    args = read_arguments(tool, call.arguments)
-    _check_mode(turn, tool, args)
+    with guarded(tool):
+        args = read_arguments(tool, call.arguments)
+        _check_mode(turn, tool, args)
     return tool, args
+
+
+def still_allowed(turn: Turn, tool: Tool, args: Args, *, admitted: Mode) -> None:
+    """Look once more, right before a call runs, at the mode: the person may have switched it
+    since the call was admitted. Raises `DeniedError`."""
+    mode = turn.mode()
+    if mode != admitted and decide(mode, tool, args) != "allow":
+        raise DeniedError(refusal(mode, tool, turn.known_tools()))
 
 
 async def prepared(
@@ -124,7 +155,8 @@ async def _request(
         suggested_patterns=suggestions(tool, placed(args, turn.state.session.workspace)),
     )
     if tool.preview is not None:
-        request.diff = await tool.preview(args, context_of(turn, call, wait_id=approval_id))
+        with guarded(tool):
+            request.diff = await tool.preview(args, context_of(turn, call, wait_id=approval_id))
     return request
 
 

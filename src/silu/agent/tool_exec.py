@@ -1,23 +1,28 @@
 """Runs a step's tool calls: checked, allowed, journaled, in parallel, each with one result."""
 
 import asyncio
-import logging
 import time
 from collections.abc import Coroutine, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from silu.agent.admission import DeniedError, admit, context_of, may_run, prepared
-from silu.agent.ports import Stale, WaitsError
+from silu.agent.admission import (
+    DeniedError,
+    admit,
+    context_of,
+    guarded,
+    may_run,
+    prepared,
+    still_allowed,
+)
+from silu.agent.ports import WaitsError
 from silu.agent.steps import CUT, Cut
 from silu.agent.turn import Turn
 from silu.tools.base import Args, Tool, ToolOutput
 from silu.tools.results import EMPTY, Shown, show
 from silu.types import facts
-from silu.types.errors import ToolError, place_of
+from silu.types.errors import ToolError
 from silu.types.parts import Message, Part, ResultStatus, ToolCallPart, ToolResultPart
-
-log = logging.getLogger(__name__)
 
 CARD_CHARS = 2_000
 """How much of a result the card shows; the whole is behind its reference."""
@@ -121,6 +126,9 @@ async def _one(turn: Turn, work: Round, at: int) -> None:
         if not await may_run(turn, call, tool, args, approval_id=work.wait_id(at)):
             turn.parked_on = work.wait_id(at)
             return
+        admitted = turn.mode()
+        await _begin(turn, work, at, tool, args)
+        still_allowed(turn, tool, args, admitted=admitted)
         result = await _run(turn, work, at, tool, args)
     except ToolError as error:
         result = _result(turn, call, status=_status_of(error), text=str(error))
@@ -136,24 +144,20 @@ def _status_of(error: ToolError) -> ResultStatus:
     return "denied" if isinstance(error, DeniedError) else "error"
 
 
-async def _run(turn: Turn, work: Round, at: int, tool: Tool, args: Args) -> ToolResultPart:
-    call = work.calls[at]
+async def _begin(turn: Turn, work: Round, at: int, tool: Tool, args: Args) -> None:
+    """What is durable before a call acts: the workspace as it was, and that it is about to."""
     await _checkpoint(turn, work, tool, args)
     work.running.add(at)
-    await turn.journal.tool_started(call.call_id)
+    await turn.journal.tool_started(work.calls[at].call_id)
+
+
+async def _run(turn: Turn, work: Round, at: int, tool: Tool, args: Args) -> ToolResultPart:
+    call = work.calls[at]
     try:
-        output = await tool.run(args, context_of(turn, call, wait_id=work.wait_id(at)))
+        with guarded(tool):
+            output = await tool.run(args, context_of(turn, call, wait_id=work.wait_id(at)))
     except ToolError as error:
         output = ToolOutput(text=str(error), ok=False)
-    except (Stale, WaitsError):
-        raise
-    except Exception as error:
-        # A fault of a tool must not end the run: the model is told, the log names the place.
-        log.error(  # noqa: TRY400 - a trace ends in the error's text, which may be a person's
-            "tool %s failed: %s", tool.name, place_of(error)
-        )
-        text = f"{tool.name} failed with an internal error ({type(error).__name__})"
-        output = ToolOutput(text=text, ok=False)
     return await _shown(turn, call, output)
 
 
