@@ -24,11 +24,14 @@ MODEL = "deepseek-v4-pro"
 
 
 class Frame(msgspec.Struct):
+    """A frame of silu's, or of the relay's (`kind` and `text`)."""
+
     type: str = ""
     session_id: str | None = None
     frame_id: str | None = None
-    kind: str = ""
     data: msgspec.Raw = msgspec.Raw()
+    kind: str = ""
+    text: str = ""
 
 
 class Delta(msgspec.Struct):
@@ -75,7 +78,9 @@ class Page:
         self.socket = socket
         self.deltas: dict[str, list[tuple[int, Delta]]] = defaultdict(list)
         self.frames = 0
+        self.chars = 0
         self.done: dict[str, asyncio.Event] = defaultdict(asyncio.Event)
+        self.first: dict[str, asyncio.Event] = defaultdict(asyncio.Event)
         self._answers: dict[str, asyncio.Future[Frame]] = {}
         self._ids = itertools.count()
         self._reader = asyncio.create_task(self._read())
@@ -92,6 +97,10 @@ class Page:
         """Follow a session and set it going."""
         await self.ask("subscribe", session_id, since=0)
         await self.ask("send", session_id, client_id=f"c-{session_id}", text="Go")
+
+    async def begun(self, session_id: str) -> None:
+        """Until its first delta came."""
+        await self.first[session_id].wait()
 
     async def ended(self, session_id: str, *, seconds: float) -> None:
         await asyncio.wait_for(self.done[session_id].wait(), seconds)
@@ -114,7 +123,13 @@ class Page:
             self.frames += 1
             session_id = frame.session_id or ""
             if frame.type.endswith("_delta"):
-                self.deltas[session_id].append((now, _delta(frame.data)))
+                delta = _delta(frame.data)
+                self.deltas[session_id].append((now, delta))
+                self.chars += len(delta.text)
+                self.first[session_id].set()
+            elif frame.kind == "thinking_delta":
+                self.chars += len(frame.text)
+                self.first[session_id].set()
             elif frame.type == "done" or frame.kind == "done":
                 self.done[session_id].set()
             elif frame.frame_id is not None:
