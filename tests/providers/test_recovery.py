@@ -1,11 +1,12 @@
 """Refusals that can be mended (vendors.md §19): each class once, learned, told, forgettable."""
 
 import pytest
+from msgspec.structs import replace
 
-from silu.fakes import FakeAnthropic, answer, play, serve
+from silu.fakes import Call, FakeAnthropic, FakeGemini, FakeOpenAI, answer, play, serve
 from silu.fakes.script import Think
 from silu.providers.learned import FileLearned, MemoryLearned
-from silu.types.calls import CallEnd, CallRequest, CallStart, LearnedFact, Refused
+from silu.types.calls import CallEnd, CallRequest, CallStart, LearnedFact, Refused, ToolSpec
 from silu.types.events import VendorNote
 from silu.types.levels import Level
 from silu.types.parts import Message, TextPart, ToolCallPart, ToolResultPart, text_of
@@ -409,3 +410,55 @@ async def test_where_dropping_is_no_way_out_the_thinking_is_left_out(house):
         )
     assert end.failure is None
     assert [b"MARKER" in seen.body for seen in server.seen[1:]] == [True, True, False]
+
+
+async def answered(client, ref):
+    """A first step with a call, and the request that brings the call's result."""
+    tools = [ToolSpec(name="f", description="d", parameters={"type": "object"})]
+    request = CallRequest(model=ref, messages=[say()], tools=tools, level=Level.HIGH)
+    first = (await client.complete(request)).message
+    first.id = "m1"
+    call = next(part for part in first.parts if isinstance(part, ToolCallPart))
+    result = ToolResultPart(call_id=call.call_id, name="f", status="ok", shown="x", id="r")
+    said = Message(role="tool", id="t", parts=[result])
+    return first, replace(request, messages=[say(), first, said])
+
+
+@pytest.mark.parametrize("damage", ["lost", "corrupted"])
+async def test_a_call_whose_signature_is_lost_or_damaged_goes_back_with_the_word_that_passes(
+    house, damage
+):
+    learned = MemoryLearned()
+    script = play(answer(Think("hm"), Call("f", {})), answer("one"))
+    async with serve(FakeGemini(script)) as url:
+        house.env["FAKE_KEY"] = "test-key"
+        house.connect("v", url, like="gemini", key_env="FAKE_KEY")
+        client = house.client(learned=learned)
+        first, later = await answered(client, "v/gemini-3.8-flash")
+        signed = [c.kind == "thought_signature" for c in first.continuity]
+        first.continuity = [
+            replace(c, data='"bm9uZQ=="') if is_signed else c
+            for c, is_signed in zip(first.continuity, signed, strict=True)
+            if damage == "corrupted" or not is_signed
+        ]
+        events = [event async for event in client.stream(later)]
+    assert events[-1].failure is None and text_of(events[-1].message) == "one"
+    assert [e.attempt for e in events if isinstance(e, CallStart)] == [1, 2]
+    facts = [fact.fact for fact in learned.all()]
+    assert facts == (["signature_filler"] if damage == "lost" else [])
+    assert any(isinstance(e, Refused) for e in events) is (damage == "corrupted")
+
+
+async def test_sealed_reasoning_of_another_account_is_left_out_and_the_turn_succeeds(house):
+    vendor = FakeOpenAI(play(answer(Think("hm"), Call("f", {})), answer("one")))
+    async with serve(vendor) as url:
+        house.env["FAKE_KEY"] = "test-key"
+        house.connect("v", url, like="openai", key_env="FAKE_KEY")
+        client = house.client()
+        _, later = await answered(client, "v/gpt-5.6-sol")
+        vendor.secret = "another"
+        events = [event async for event in client.stream(later)]
+    assert events[-1].failure is None and text_of(events[-1].message) == "one"
+    assert {e.message_id for e in events if isinstance(e, Refused)} == {"m1"}
+    kinds = [[item.get("type") for item in body["input"]] for body in vendor.bodies[1:]]
+    assert ["reasoning" in sent for sent in kinds] == [True, False]

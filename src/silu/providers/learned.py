@@ -26,6 +26,7 @@ FACTS: dict[str, str] = {
     "tool_choice": "takes no forced tool choice (`thinking`: not while thinking)",
     "stream_only": "answers only as a stream",
     "filler": "wants this filler where a message has no thinking",
+    "signature_filler": "wants a signature on calls of its own that came without one",
     "drop_block": "lets go of thinking that belongs to another conversation when told to",
     "no_echo": "refuses thinking in the history",
     "max_tokens_field": "the name of the output limit",

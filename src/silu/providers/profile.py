@@ -76,6 +76,7 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
             default_max_tokens=self.default_max_tokens(),
             max_tokens_field=self.request.get("max_tokens_field"),
             include_usage="no_usage_option" not in self.request,
+            placeholder_own="signature_filler" in self.request,
         )
         own = self.door.encode(facts, thinking)
         if "max_tokens_field" in self.request:
@@ -177,7 +178,9 @@ def profile_for(
     )
 
 
-_REQUEST_FACTS = frozenset({"stream_only", "max_tokens_field", "no_usage_option", "max_output"})
+_REQUEST_FACTS = frozenset(
+    {"stream_only", "max_tokens_field", "no_usage_option", "max_output", "signature_filler"}
+)
 
 
 def origin_for(

@@ -193,6 +193,13 @@ def _missing_echo(refusal: Refusal) -> Remedy | None:
     return Remedy(name="filler:blank", learn={"filler": " "})
 
 
+def _missing_signature(refusal: Refusal) -> Remedy | None:
+    """Gemini: a call of its own came without a signature; the documented word stands in."""
+    if not re.search(r"missing an? .{0,3}thought_?signature", refusal.text, re.I):
+        return None
+    return Remedy(name="signature_filler", learn={"signature_filler": True})
+
+
 def _moved_echo(refusal: Refusal) -> Remedy | None:
     """Claude's thinking under another prefix: the vendor lets go of just what does not fit, when
     this and every later request says so. The rest of the thinking stays in force."""
@@ -260,6 +267,7 @@ _IN_ORDER: tuple[Remedies, ...] = (
     _moved_echo,
     _damaged_echo,
     _missing_echo,
+    _missing_signature,
     _unwanted_echo,
     _forced,
     _tool_choice,

@@ -61,7 +61,8 @@ class EncodeRules(msgspec.Struct, frozen=True, kw_only=True):
     `origin` is the target: only continuity of the same vendor, endpoint, account, dialect and
     model goes back. `filler` values are tried in order where the vendor insists on a thought
     that does not exist (`filler_on`). `unsigned_ok`: thinking blocks without a signature are
-    replayed. `placeholder_signature` stands in for calls of foreign origin.
+    replayed. `placeholder_signature` stands in for calls of foreign origin, with
+    `placeholder_own` for own ones that came without a signature too.
     """
 
     origin: Origin
@@ -72,6 +73,7 @@ class EncodeRules(msgspec.Struct, frozen=True, kw_only=True):
     filler_on: Literal["nowhere", "tool_calls", "assistant"] = "nowhere"
     unsigned_ok: bool = False
     placeholder_signature: str | None = None
+    placeholder_own: bool = False
     max_tokens_field: str | None = None
     default_max_tokens: int | None = None
     system_role: Literal["system", "developer"] = "system"

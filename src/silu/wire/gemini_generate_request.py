@@ -217,7 +217,7 @@ class _Writer:
 
     def _stand_in(self, turn: Turn, parts: list[Piece]) -> None:
         """The first call of an answer that another origin made gets the placeholder."""
-        own = any(kept.kind == CALL for kept in turn.kept)
+        own = any(kept.kind == CALL for kept in turn.kept) and not self._rules.placeholder_own
         stand_in = self._rules.placeholder_signature
         stand_in = PLACEHOLDER if stand_in is None else stand_in
         if own or not stand_in:
