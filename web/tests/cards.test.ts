@@ -63,7 +63,13 @@ describe('the tool card', () => {
     const block = newBlock('b', 'm', 'tool_call')
     return Object.assign(block, { name: 'read_file', text: '{"path":"a/b.py"}' }, given)
   }
-  const outcome = { summary: 'x = 1', resultRef: null, truncated: false, durationMs: 100 }
+  const outcome = {
+    summary: 'x = 1',
+    resultRef: null,
+    pictures: [],
+    truncated: false,
+    durationMs: 100,
+  }
 
   it.each([
     [{ done: false }, 'preparing'],
@@ -75,6 +81,13 @@ describe('the tool card', () => {
     const view = await show(ToolCard, { block: call(given), over: false })
     expect(view.attributes('data-state')).toBe(state)
     expect(view.find('code').text()).toBe('read_file')
+  })
+
+  it('shows the pictures a tool gave back', async () => {
+    const given = { ...outcome, pictures: ['abc'], status: 'ok' as const }
+    const view = await show(ToolCard, { block: call({ done: true, outcome: given }), over: false })
+    await view.find('button').trigger('click')
+    expect(view.find('img').attributes('src')).toBe('/api/v1/blobs/abc')
   })
 
   it('opens to arguments and result', async () => {

@@ -150,6 +150,7 @@ function written(id: string, revision: number, steps: string[]): Block {
       status: 'ok',
       summary: `{"plan":{"plan_id":"p","revision":${revision},"goal":"Move…`,
       resultRef: null,
+      pictures: [],
       truncated: true,
       durationMs: 1,
     },

@@ -162,6 +162,7 @@ function blockFact(model: SessionModel, frame: FactFrame): Outcome {
         summary,
         truncated,
         resultRef: frame.data.result_ref,
+        pictures: frame.data.pictures,
         durationMs: frame.data.duration_ms,
       }
       return 'done'

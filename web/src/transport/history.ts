@@ -117,6 +117,7 @@ function outcomeOf(segment: Segment): Block['outcome'] {
     status: (segment.status ?? 'unknown') as ToolStatus,
     summary: segment.summary ?? segment.text ?? '',
     resultRef: segment.result_ref,
+    pictures: segment.pictures,
     truncated: segment.truncated,
     durationMs: segment.duration_ms,
   }

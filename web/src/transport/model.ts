@@ -26,6 +26,8 @@ export interface ToolOutcome {
   status: ToolStatus
   summary: string
   resultRef: string | null
+  /** Blobs, each by its sha256. */
+  pictures: string[]
   truncated: boolean
   durationMs: number | null
 }
