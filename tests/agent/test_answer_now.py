@@ -1,20 +1,21 @@
 """Ending the thinking: by the person's word or a limit, with the thought kept for people."""
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from silu.agent.memory import MemoryRun, Told
 from silu.agent.settings import Limits, TurnSettings
-from silu.fakes import Answer, Asked, Call, Think, answer, play
+from silu.fakes import Answer, Asked, Call, FakeLlamaCpp, Think, answer, play
 from silu.tools import Tool, ToolContext, ToolOutput, object_schema
 from silu.types import facts
 from silu.types.calls import ToolSpec
 from silu.types.facts import DeltaData
 from silu.types.levels import Level
 from silu.types.parts import NoticePart, ThinkingPart
-from tests.agent.bench import READ, Bench, raw
+from tests.agent.bench import READ, Bench, bench, raw
 
 pytestmark = pytest.mark.anyio
 
@@ -119,3 +120,38 @@ async def test_the_time_limit_ends_a_tool_that_hangs(one: Bench) -> None:
     one.settings = TurnSettings(limits=Limits(seconds=0.5))
     outcome = await asyncio.wait_for(one.say("go"), 3)
     assert (outcome.status, outcome.reason) == ("incomplete", "time_limit")
+
+
+async def test_a_vendor_that_can_end_a_thought_does_so_in_the_same_answer(tmp_path: Path) -> None:
+    fake = FakeLlamaCpp(
+        lambda asked: answer(Think(LONG * 400), "Quick.") if asked.thinking else answer("Off."),
+        rate=200,
+    )
+    async with bench(
+        fake, tmp_path, like="llamacpp", dialect=None, model="local-model", path="/v1"
+    ) as b:
+        b.settings = TurnSettings(limits=Limits(thinking_tokens=40))
+        outcome = await asyncio.wait_for(b.say("go", level=Level.HIGH), 5)
+        assert outcome.status == "completed"
+        assert b.answer == "Quick."
+        (kept,) = thoughts(b)
+        assert kept.text.startswith(LONG) and len(kept.text) < len(LONG) * 300
+        assert len(fake.ended) == 1 and fake.refusals == []
+        assert len(b.session.calls) == 1 and b.session.calls[0].error is None
+        assert [f.kind for f in b.facts("notice")] == ["thinking_limit"]  # pyright: ignore
+
+
+async def test_a_vendor_that_does_not_end_the_thought_is_asked_again(tmp_path: Path) -> None:
+    fake = FakeLlamaCpp(slow_thinker, rate=100)
+    async with bench(
+        fake, tmp_path, like="llamacpp", dialect=None, model="local-model", path="/v1"
+    ) as b:
+        b.settings = TurnSettings(limits=Limits(thinking_tokens=40))
+
+        def forget(run: MemoryRun, told: Told) -> None:
+            fake.forget()
+
+        b.watch = forget
+        assert (await asyncio.wait_for(b.say("go", level=Level.HIGH), 5)).status == "completed"
+        assert (b.answer, fake.ended) == ("Quick.", [])
+        assert len(b.session.calls) == 2

@@ -6,7 +6,7 @@ from collections.abc import Coroutine
 from typing import Any, Literal
 
 from silu.agent.accounting import estimate_tokens
-from silu.agent.ports import AnswersNow
+from silu.agent.ports import AnswersNow, EndsThinking
 from silu.agent.steps import Step, StepResult
 from silu.agent.turn import Turn
 from silu.types import facts
@@ -26,8 +26,8 @@ _TOLD: dict[Why, str] = {
 async def call_model(turn: Turn) -> StepResult:
     """Run the step's model call to its end, or to where it is stopped.
 
-    When the answer is wanted now the call is put down and made again at the lowest level; the
-    thought so far stays for people.
+    When the answer is wanted now the vendor is told to end the thought; where it cannot, the call
+    is put down and made again at the lowest level. The thought so far stays for people.
     """
     step = Step(turn)
     while True:
@@ -36,9 +36,7 @@ async def call_model(turn: Turn) -> StepResult:
             return ended
         if ended in {"person", "time_limit"}:
             return await step.interrupted("person" if ended == "person" else "time_limit")
-        turn.hurried = True
-        text = "The thinking was ended; the answer follows."
-        turn.events.fact(facts.Notice(kind=ended, text=text))
+        _tell(turn, ended)
         step = Step(turn, await step.put_down(_TOLD[ended]))
 
 
@@ -58,7 +56,10 @@ async def _watched(turn: Turn, step: Step) -> StepResult | Why:
                 why = watches.pop(watch)
                 if why == "answer_now":
                     _taken(turn)
-                if why in _TOLD and not step.only_thought:
+                if why in _TOLD and (turn.hurried or not step.only_thought):
+                    continue
+                if why in _TOLD and await _ended_there(turn, step):
+                    _tell(turn, why)
                     continue
                 if await _stopped(stream, step):
                     return why
@@ -67,6 +68,19 @@ async def _watched(turn: Turn, step: Step) -> StepResult | Why:
         for task in (stream, *watches):
             task.cancel()
         await asyncio.gather(stream, *watches, return_exceptions=True)
+
+
+def _tell(turn: Turn, why: Why) -> None:
+    turn.hurried = True
+    text = "The thinking was ended; the answer follows."
+    turn.events.fact(facts.Notice(kind=why, text=text))
+
+
+async def _ended_there(turn: Turn, step: Step) -> bool:
+    """Let the vendor end the thought by its own way, where it has one: nothing is sent twice."""
+    if step.start is None or not isinstance(turn.client, EndsThinking):
+        return False
+    return await turn.client.end_thinking(step.start.model, step.response_id)
 
 
 async def _stopped(stream: "asyncio.Future[StepResult]", step: Step) -> bool:

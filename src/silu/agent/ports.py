@@ -411,6 +411,16 @@ class ModelClient(Protocol):
         ...
 
 
+@runtime_checkable
+class EndsThinking(Protocol):
+    """Beside `ModelClient`, on the same object: a vendor may end a thought at once, so that its
+    answer follows in the same stream."""
+
+    async def end_thinking(self, ref: str, response_id: str) -> bool:
+        """True when the vendor did it."""
+        ...
+
+
 class Blobs(Protocol):
     async def put(self, data: bytes, *, media_type: str, name: str | None = None) -> BlobRef: ...
 

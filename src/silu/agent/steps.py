@@ -81,6 +81,7 @@ class Step:
         self.dropped: list[calls.Dropped] = []
         self.sent_at = wall_ms()
         self.ending = False
+        self.response_id = ""
         self.known_messages = len(turn.context.messages)
         self._until_look = _LOOK_EVERY
 
@@ -177,6 +178,8 @@ class Step:
                 await self._begin(event)
             case calls.CallEnd():
                 self.end = event
+            case ev.Served():
+                self.response_id = event.response_id or self.response_id
             case calls.Dropped():
                 self.dropped.append(event)
             case calls.Refused():
@@ -186,7 +189,7 @@ class Step:
             case calls.LearnedFact():
                 self.turn.events.fact(telling.learned_notice(event))
             case _:
-                # Citations, continuity and the served model are in the client's message.
+                # Citations and continuity are in the client's message.
                 pass
 
     # -------------------------------------------------------------------- attempts
@@ -198,6 +201,7 @@ class Step:
         self.sent_at = wall_ms()
         self.blocks, self.first, self.dropped = {}, {}, list(start.dropped)
         self.usage, self.finish, self.failure = Usage(), None, None
+        self.response_id = ""
         self.turn.attempt = self.base + start.attempt
         self._show_carried()
         pair = resolution_pair(start.resolution)

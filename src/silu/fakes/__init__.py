@@ -12,6 +12,7 @@ from silu.fakes.gemini import FakeGemini
 from silu.fakes.glm import FakeGlm
 from silu.fakes.groq import FakeCerebras, FakeGroq
 from silu.fakes.kimi import FakeKimi
+from silu.fakes.llamacpp import FakeLlamaCpp
 from silu.fakes.mimo import FakeMiMo
 from silu.fakes.minimax import FakeMiniMax
 from silu.fakes.mistral import FakeMistral
@@ -37,6 +38,7 @@ __all__ = [
     "FakeGrok",
     "FakeGroq",
     "FakeKimi",
+    "FakeLlamaCpp",
     "FakeMiMo",
     "FakeMiniMax",
     "FakeMistral",

@@ -9,6 +9,7 @@ from silu.config import Settings
 from silu.providers import call
 from silu.providers.capability import Listed
 from silu.providers.discovery import Listing, Place, ask, has_key, offered, places, start_model
+from silu.providers.hurry import end_thinking
 from silu.providers.learned import FileLearned, LearnedStore
 from silu.providers.prepare import Prepared, prepare
 from silu.providers.profile import Profile, profile_for, split_ref
@@ -71,6 +72,14 @@ class Client:
                 end = event
         assert end is not None, "a call ends with CallEnd"
         return end
+
+    async def end_thinking(self, ref: str, response_id: str) -> bool:
+        """Tell the vendor to end the thought of a running answer and to begin the answer, where
+        it has a way for that. False where it has none, or did not do it."""
+        profile = self.profile(ref)
+        return await end_thinking(
+            profile, response_id, settings=self.settings, transport=self._route_of(profile)
+        )
 
     def prepare(self, request: CallRequest, *, dialect: str | None = None) -> Prepared:
         """The request as it would be sent. Needs no key and makes no call. With a `dialect` any

@@ -79,6 +79,10 @@ def _no_headers(facts: Facts, turn: Turn) -> dict[str, str]:
     return {}
 
 
+EndThinking = Callable[[str], tuple[str, dict[str, Any]]]
+"""The request that ends the thought of a running answer, by that answer's id: path and body."""
+
+
 def _no_body(facts: Facts, turn: Turn) -> dict[str, Any]:
     return {}
 
@@ -91,7 +95,8 @@ class Door(msgspec.Struct, frozen=True, kw_only=True):
     answers with thinking come as streams only. `by_key` maps a key's variable to the base URL of
     the platform that hands such keys out. `place` finds an address that depends on the account
     (`None`: not set up). `rewrite` puts a request into the shape of another gateway; `sign`
-    makes its sign-in when it is sent.
+    makes its sign-in when it is sent. `end_thinking`: the vendor can be told to end a thought
+    and begin the answer.
     """
 
     dialect: str
@@ -102,6 +107,7 @@ class Door(msgspec.Struct, frozen=True, kw_only=True):
     off_is_effort: bool = False
     header_rules: HeaderRules = _no_headers
     body_rules: BodyRules = _no_body
+    end_thinking: EndThinking | None = None
     stream_only: bool = False
     by_key: dict[str, str] = {}
     place: Place | None = None

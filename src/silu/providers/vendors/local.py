@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from silu.providers.facts import Facts, switchable, up_to
 from silu.providers.forms import ollama_think, reasoning_effort, template_kwargs
-from silu.providers.vendor import Door, Vendor
+from silu.providers.vendor import Door, Turn, Vendor
 from silu.types.levels import ORDER, Level
 
 
@@ -103,6 +103,14 @@ def _as_received(facts: Facts, thinking: bool) -> dict[str, Any]:
     return {}
 
 
+def _controllable(facts: Facts, turn: Turn) -> dict[str, Any]:
+    return {"reasoning_control": True} if turn.thinking and turn.stream else {}
+
+
+def _reasoning_end(response_id: str) -> tuple[str, dict[str, Any]]:
+    return "/chat/completions/control", {"id": response_id, "action": "reasoning_end"}
+
+
 OLLAMA = Vendor(
     id="ollama",
     label="Ollama",
@@ -154,6 +162,8 @@ LLAMACPP = Vendor(
             form=reasoning_effort,
             off_is_effort=True,
             adapt=_llamacpp,
+            body_rules=_controllable,
+            end_thinking=_reasoning_end,
             encode=_field("reasoning_content"),
         ),
     ),
