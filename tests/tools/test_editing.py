@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from silu.tools import ToolBox, ToolContext
-from silu.tools.checkpoints import Checkpoints
+from silu.tools.checkpoints import MAX_FILE, Checkpoints
 from silu.tools.editing import editing_tools
 from silu.types.errors import ToolError, UserError
 
@@ -198,6 +198,61 @@ def test_the_persons_git_and_ignored_files_are_not_touched(
     assert (workspace / ".git" / "HEAD").read_text() == "other"
     assert (workspace / "x.log").exists()
     assert checkpoints.runs() == ["r1"]
+
+
+def test_an_undo_deletes_no_file_that_was_there_unseen_before_the_run(
+    workspace: Path, checkpoints: Checkpoints
+) -> None:
+    (workspace / ".gitignore").write_text(".env\nold/\n")
+    (workspace / ".env").write_text("mine")
+    (workspace / "old").mkdir()
+    (workspace / "old" / "kept.txt").write_text("mine")
+    with (workspace / "big.bin").open("wb") as big:
+        big.truncate(MAX_FILE + 1)
+    checkpoints.begin("r1", workspace)
+    (workspace / ".gitignore").write_text("")
+    (workspace / "made.py").write_text("new")
+    (workspace / "big.bin").write_bytes(b"small")
+    checkpoints.end("r1")
+    assert [c.path for c in checkpoints.changes("r1")] == [".gitignore", "made.py"]
+    checkpoints.undo("r1")
+    assert (workspace / ".env").read_text() == "mine"
+    assert (workspace / "old" / "kept.txt").read_text() == "mine"
+    assert (workspace / "big.bin").exists()
+    assert not (workspace / "made.py").exists()
+
+
+def test_a_file_that_a_run_hid_is_neither_deleted_nor_written_over(
+    workspace: Path, checkpoints: Checkpoints
+) -> None:
+    (workspace / "notes.log").write_text("one")
+    checkpoints.begin("r1", workspace)
+    (workspace / ".gitignore").write_text("*.log\n")
+    (workspace / "a.py").write_text("2")
+    checkpoints.end("r1")
+    kinds = {c.path: c.kind for c in checkpoints.changes("r1")}
+    assert kinds == {".gitignore": "created", "a.py": "changed"}
+    checkpoints.begin("r2", workspace)
+    (workspace / "a.py").unlink()
+    (workspace / ".gitignore").write_text("*.log\n*.txt\n")
+    checkpoints.end("r2")
+    (workspace / "notes.log").write_text("mine")
+    for run in ("r2", "r1"):
+        assert checkpoints.undo(run).left == []
+    assert (workspace / "notes.log").read_text() == "mine"
+
+
+def test_an_undo_in_a_workspace_too_big_to_see_deletes_nothing(
+    workspace: Path, checkpoints: Checkpoints, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("silu.tools.checkpoints.MAX_FILES", 2)
+    for name in ("a", "b", "c"):
+        (workspace / name).write_text(name)
+    checkpoints.begin("r1", workspace)
+    (workspace / "a").unlink()
+    checkpoints.end("r1")
+    checkpoints.undo("r1")
+    assert sorted(path.name for path in workspace.iterdir() if len(path.name) == 1) == [*"abc"]
 
 
 def test_an_undo_does_not_write_through_a_link(workspace: Path, checkpoints: Checkpoints) -> None:

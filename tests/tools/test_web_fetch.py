@@ -262,6 +262,21 @@ async def test_where_nobody_listens_the_model_is_told_so() -> None:
         await here.fetch(here.url())
 
 
+@pytest.mark.parametrize(
+    ("host", "why"),
+    [
+        ("no-such-host.invalid", "there is no host"),
+        ("xn--.com", "there is no host|no URL that can be asked for"),
+        ("a..b", "no URL"),
+        ("rose:99999", "no URL"),
+        ("a" * 4_000, "more than 4000"),
+    ],
+)
+async def test_an_address_that_leads_nowhere_is_told_in_a_sentence(host: str, why: str) -> None:
+    with pytest.raises(ToolError, match=why):
+        await web_fetch_tool(Web()).run({"url": f"http://{host}/"}, ToolContext(workspace=Path()))
+
+
 async def test_a_proxy_is_used_where_there_is_one_and_private_hosts_stay_refused() -> None:
     async with site(index=gives(PAGE)) as proxy:
         through = Web(proxy=lambda url: proxy.url())

@@ -74,7 +74,7 @@ class Web:
                 return await self._following(request, url)
         except TimeoutError as error:
             raise ToolError(
-                f"{url.host} did not answer within {request.seconds:g} seconds"
+                f"{url.raw_host} did not answer within {request.seconds:g} seconds"
             ) from error
 
     async def _following(self, request: Request, url: URL) -> Answer:
@@ -86,7 +86,7 @@ class Web:
             if not _same_place(url, target):
                 return answer
             url = target
-        raise ToolError(f"{url.host} redirects more than {MAX_REDIRECTS} times")
+        raise ToolError(f"{url.raw_host} redirects more than {MAX_REDIRECTS} times")
 
     async def _once(self, request: Request, url: URL) -> Answer:
         import aiohttp
@@ -117,10 +117,10 @@ class Web:
                 return await _answer(response, request.cap)
         except (aiohttp.ClientError, OSError, ValueError) as error:
             if door.refused:
-                raise refusal(url.host or "") from error
+                raise refusal(url.raw_host or "") from error
             if isinstance(error, TimeoutError):
                 raise
-            raise _told(error, url.host or "") from error
+            raise _told(error, url.raw_host or "") from error
 
 
 class _Door:
@@ -153,7 +153,7 @@ async def _check_as_far_as_known(url: URL) -> None:
     for *_, where in found:
         address = literal(str(where[0]))
         if address is None or not is_public(address):
-            raise refusal(url.host or "")
+            raise refusal(url.raw_host or "")
 
 
 def _same_place(old: URL, new: URL) -> bool:
