@@ -3,9 +3,11 @@ import { describe, expect, it } from 'vitest'
 
 import { delta, fact, session } from './helpers'
 
+import type { Segment } from '@/generated/protocol'
 import { codePoints } from '@/lib/text'
 import { applyDelta, applyFact } from '@/transport/apply'
 import { blocksOf, type SessionModel } from '@/transport/model'
+import { turnsOf } from '@/transport/history'
 import { applySnapshot, knownBlocks } from '@/transport/snapshot'
 
 const blocks = (model: SessionModel) => model.turns.flatMap((turn) => [...blocksOf(turn)])
@@ -19,6 +21,28 @@ function expectTurn(model: SessionModel) {
 
 const start = { message_id: 'm1', block_id: 'b1', attempt: 1, kind: 'full' as const, started_at: 9 }
 const end = { ...start, duration_ms: 40, tokens: 7, length: 5, interrupted: false }
+
+function notice(kind: string, text: string): Segment {
+  return {
+    type: 'notice',
+    id: kind,
+    kind,
+    text,
+    started_at: null,
+    duration_ms: null,
+    tokens: null,
+    interrupted: false,
+    call_id: null,
+    name: null,
+    arguments: null,
+    status: null,
+    summary: null,
+    result_ref: null,
+    pictures: [],
+    truncated: false,
+    data: null,
+  }
+}
 
 describe('text of a block', () => {
   it('may come before the fact that opens it', () => {
@@ -177,6 +201,46 @@ describe('facts', () => {
     const strange = { ...fact('mode_update', 1, { mode: 'plan' }), type: 'from_the_future' }
     applyFact(model, strange as never)
     expect(model.n).toBe(1)
+  })
+
+  it('of a run go on below words that were said during it, live as in the history', () => {
+    const model = session()
+    const level = { requested: 'low', effective: 'low', source: 'session' as const, notes: [] }
+    const begun = { level, model: 'a/b', mode: 'build', user_message_id: 'u' } as const
+    applyFact(model, fact('message_added', 1, { message_id: 'u', role: 'user', text: 'go' }))
+    applyFact(model, fact('run_start', 2, begun))
+    applyDelta(model, delta('content', 0, 'first'))
+    applyFact(model, fact('message_added', 3, { message_id: 'u2', role: 'user', text: 'also' }))
+    applyDelta(model, delta('content', 0, 'second', { message_id: 'm2', block_id: 'b2' }))
+    expect(model.turns.map((turn) => [turn.user?.text, [...blocksOf(turn)].map((b) => b.text)])).toEqual([
+      ['go', ['first']],
+      ['also', ['second']],
+    ])
+    expect(model.turns.map((turn) => turn.status)).toEqual([null, 'running'])
+    expect(model.turns[1]?.model).toBe('a/b')
+  })
+
+  it('of what was said to a run are shown once, whether the history or the log tells them', () => {
+    const model = session()
+    const [turn] = turnsOf([
+      {
+        id: 'm',
+        role: 'tool',
+        run_id: 'r',
+        content: '',
+        thinking_content: null,
+        created_at: 1,
+        metadata: {},
+        segments: [
+          notice('steering', '<silu-x>\nThe person said:\nuse rye\nTake it into account.\n</silu-x>'),
+          notice('mode', '<silu-x>\nbuild mode\n</silu-x>'),
+        ],
+      },
+    ])
+    if (!turn) throw new Error('no turn')
+    model.turns = [turn]
+    applyFact(model, fact('notice', 1, { kind: 'steering', text: 'use rye', params: {} }))
+    expect(turn.notices.map(({ kind, text }) => [kind, text])).toEqual([['steering', 'use rye']])
   })
 })
 

@@ -8,7 +8,14 @@ import type {
   ThinkingDone,
   ToolCallDone,
 } from './frames'
-import { newTurn, type Block, type Pending, type SessionModel, type Turn } from './model'
+import {
+  newTurn,
+  type Block,
+  type NoticeItem,
+  type Pending,
+  type SessionModel,
+  type Turn,
+} from './model'
 import { applySkill } from './skills'
 import {
   blockOf,
@@ -262,9 +269,17 @@ export function addUser(
     open.user = said
     return
   }
-  const turn = newTurn(data.message_id, open ? null : runId)
+  const turn = newTurn(data.message_id, runId)
   turn.user = said
+  if (open) goOn(open, turn)
   model.turns.push(turn)
+}
+
+/** Words said during a run: it goes on below them, and ends there. */
+function goOn(before: Turn, turn: Turn): void {
+  const { model, level, mode, startedAt, status } = before
+  Object.assign(turn, { model, level, mode, startedAt, status })
+  before.status = null
 }
 
 /** The fact may overtake the acknowledgement: then the words tell that this is what was sent. */
@@ -296,6 +311,9 @@ function addNotice(
 ): Outcome {
   const turn = frame.run_id === null ? model.turns.at(-1) : turnOfRun(model, frame.run_id)
   if (!turn || turn.notices.some((notice) => notice.n === frame.n)) return 'ignored'
+  // The history holds what was said to the run; its log tells it again.
+  const held = (notice: NoticeItem) => notice.n < 0 && notice.kind === kind && notice.text.includes(text)
+  if (turn.notices.some(held)) return 'ignored'
   const after = turn.messages.at(-1)?.blocks.at(-1)?.id ?? null
   turn.notices.push({ n: frame.n, kind, text, params, after })
   return 'done'

@@ -47,7 +47,11 @@ export function turnsOf(messages: readonly MessageView[]): Turn[] {
       addAnswer(answeringTurn(turns, message), message)
     }
   }
-  for (const turn of turns) placeSkills(turn)
+  for (const [index, turn] of turns.entries()) {
+    placeSkills(turn)
+    // A run that the person spoke to goes on below these words, and is told to be over there.
+    if (turn.runId !== null && turns[index + 1]?.runId === turn.runId) turn.status = null
+  }
   return turns
 }
 
@@ -128,14 +132,25 @@ function takeResult(turn: Turn, segment: Segment): void {
   if (block) block.outcome = outcomeOf(segment)
 }
 
+/**
+ * What silu told the model about mode, tasks and plan is not the person's to read; what they said
+ * themselves during the run is.
+ */
 function addNotice(turn: Turn, segment: Segment, own: Message): void {
+  if (segment.kind !== 'steering') return
   turn.notices.push({
     n: -1 - turn.notices.length,
-    kind: segment.kind ?? 'notice',
-    text: segment.text ?? '',
+    kind: 'steering',
+    text: wordsWithin(segment.text ?? ''),
     params: {},
     after: own.blocks.at(-1)?.id ?? turn.messages.at(-1)?.blocks.at(-1)?.id ?? null,
   })
+}
+
+/** Their words as the notice holds them: between its first and its last line, inside its tag. */
+function wordsWithin(notice: string): string {
+  const inside = notice.trim().replace(/^<[^>]*>\s*/, '').replace(/\s*<\/[^>]*>$/, '')
+  return inside.split('\n').slice(1, -1).join('\n')
 }
 
 function attemptOf(metadata: Record<string, unknown>): number | null {
@@ -202,7 +217,8 @@ export function applyHistory(model: SessionModel, page: MessagePage, view: Sessi
 
 /** What facts told about a run and the history does not repeat. */
 function keepTold(turn: Turn, before: readonly Turn[]): void {
-  const old = before.find((item) => item.runId !== null && item.runId === turn.runId)
+  const run = before.filter((item) => item.runId !== null && item.runId === turn.runId)
+  const old = run.find((item) => item.user?.id === turn.user?.id) ?? run.at(0)
   if (!old) return
   turn.model ??= old.model
   turn.level ??= old.level
@@ -232,7 +248,7 @@ function openRunning(model: SessionModel, view: SessionView): void {
 }
 
 function adoptLive(model: SessionModel, live: Turn): void {
-  const turn = model.turns.find((item) => item.runId === live.runId)
+  const turn = model.turns.findLast((item) => item.runId === live.runId)
   if (!turn) {
     if (model.running && model.runId === live.runId) model.turns.push(live)
     return

@@ -101,7 +101,7 @@ export default {
     continueHint: 'Ask the model to go on where the answer was cut',
     continueWords: 'Go on exactly where your answer was cut off.',
     files: 'Attached files',
-    steered: 'Said during the run',
+    steered: 'You said during the run: {text}',
     branchOf: 'Branch of {title}',
   },
   compare: {

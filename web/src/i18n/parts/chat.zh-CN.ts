@@ -101,7 +101,7 @@ export default {
     continueHint: '让模型从中断处接着回答',
     continueWords: '请从回答被截断的地方接着写下去。',
     files: '附带的文件',
-    steered: '运行中说的话',
+    steered: '你在运行中说：{text}',
     branchOf: '{title} 的分支',
   },
   compare: {
