@@ -2,7 +2,8 @@
 
 Kept in a folder of silu's own, outside the workspace and the person's git. A picture holds every
 regular file that is not ignored and not too large; contents are stored once by their sha256.
-Undo and redo touch only files that still are as the run (or its undo) left them.
+Undo and redo touch only files that still are as the run (or its undo) left them, and delete none
+that may have been there before, out of the picture.
 """
 
 import contextlib
@@ -11,13 +12,14 @@ import os
 import re
 import shutil
 import stat
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
 import msgspec
 
 from silu.tools.changes import diff
+from silu.tools.ignore import Ignore
 from silu.tools.paths import open_inside
 from silu.tools.walk import Walk, walk
 from silu.types.errors import ToolError, UserError
@@ -44,12 +46,15 @@ State = Literal["open", "done", "undone"]
 
 
 class Kept(msgspec.Struct):
-    """A run's checkpoint; `after` is `None` while the run is on."""
+    """A run's checkpoint; `after` is `None` while the run is on. `unseen` are files that were
+    there before and are in no picture, `cut` says that there may be more of those."""
 
     workspace: str
     before: Pictures
     after: Pictures | None = None
     undone: bool = False
+    unseen: list[str] = []
+    cut: bool = False
 
     @property
     def state(self) -> "State":
@@ -85,14 +90,16 @@ class Checkpoints:
     def begin(self, run_id: str, workspace: Path) -> None:
         """Picture the workspace before a run's first change; later calls change nothing."""
         if not self._file(run_id).exists():
-            self._write(run_id, Kept(str(workspace), self._take(workspace, self._cache())))
+            seen = self._take(workspace, self._cache())
+            kept = Kept(str(workspace), seen.pictures, unseen=seen.unseen, cut=seen.cut)
+            self._write(run_id, kept)
 
     def end(self, run_id: str) -> None:
         """Picture the workspace after the run; a run that changed nothing leaves nothing."""
         if not self._file(run_id).exists():
             return
         kept = self._read(run_id)
-        kept.after = self._take(Path(kept.workspace), kept.before)
+        kept.after = self._after(kept)
         if _paths(kept.before, kept.after):
             self._write(run_id, kept)
         else:
@@ -108,7 +115,7 @@ class Checkpoints:
     def changes(self, run_id: str) -> list[Changed]:
         """What the run did, file by file."""
         kept = self._read(run_id)
-        after = kept.after or self._take(Path(kept.workspace), kept.before)
+        after = self._after(kept) if kept.after is None else kept.after
         return [
             self._changed(path, kept.before.get(path), after.get(path))
             for path in _paths(kept.before, after)
@@ -139,11 +146,10 @@ class Checkpoints:
         root = Path(kept.workspace)
         if kept.after is None:
             raise UserError("This run has not ended yet.", code="bad_argument")
-        now = self._take(root, have)
         done: list[str] = []
         left: list[str] = []
         for path in _paths(have, want):
-            if _differ(now.get(path), have.get(path)):
+            if not self._is_still(root, path, have.get(path)):
                 left.append(path)
                 continue
             self._put(root, path, want.get(path))
@@ -166,17 +172,65 @@ class Checkpoints:
         temporary.chmod(picture.mode)
         temporary.replace(target)
 
-    def _take(self, root: Path, known: Pictures) -> Pictures:
-        taken: Pictures = {}
+    def _take(self, root: Path, known: Pictures) -> "_Seen":
+        seen = _Seen()
         for entry in walk(root.resolve(), Path(), Walk()):
-            if entry.kind != "file" or (entry.size or 0) > MAX_FILE:
+            if entry.kind != "file":
                 continue
-            with contextlib.suppress(ToolError, FileNotFoundError):
-                # A file that vanishes or cannot be read is in no picture.
-                taken[entry.path] = self._picture(root, entry.path, known.get(entry.path))
-            if len(taken) >= MAX_FILES:
+            if len(seen.pictures) >= MAX_FILES:
+                seen.cut = True
                 break
-        return taken
+            if (entry.size or 0) > MAX_FILE:
+                seen.unseen.append(entry.path)
+                continue
+            try:
+                picture = self._picture(root, entry.path, known.get(entry.path))
+            except (ToolError, FileNotFoundError):
+                # It vanishes, or cannot be read.
+                seen.unseen.append(entry.path)
+            else:
+                seen.pictures[entry.path] = picture
+        return seen
+
+    def _after(self, kept: Kept) -> Pictures:
+        """The workspace now, as far as a difference to `before` is the run's doing."""
+        root, before = Path(kept.workspace), kept.before
+        seen = self._take(root, before).pictures
+        after = {p: new for p, new in seen.items() if p in before or self._is_new(kept, p)}
+        for path in before.keys() - seen.keys():
+            with contextlib.suppress(ToolError, OSError):
+                # Not gone when it is only ignored by now, or has grown too large.
+                after[path] = self._picture(root, path, before[path])
+        return after
+
+    def _is_new(self, kept: Kept, path: str) -> bool:
+        """Whether a file that is not in `before` was not there either."""
+        return not (kept.cut or path in kept.unseen or self._was_ignored(kept.before, path))
+
+    def _was_ignored(self, before: Pictures, path: str) -> bool:
+        """Whether the ignore rules of that time passed this file over."""
+        rules, here = Ignore(), ""
+        names = path.split("/")
+        for depth, name in enumerate(names, start=1):
+            inside = f"{here}/" if here else ""
+            if (written := before.get(f"{inside}.gitignore")) is not None:
+                text = self._object(written.sha256).decode("utf-8", errors="replace")
+                rules = rules.plus(text, here)
+            here = f"{inside}{name}"
+            if rules.ignored(here, is_folder=depth < len(names)):
+                return True
+        return False
+
+    def _is_still(self, root: Path, path: str, have: Picture | None) -> bool:
+        """Whether what stands at this path now, seen or ignored, is the picture."""
+        try:
+            now = self._picture(root, path, have)
+        except (FileNotFoundError, NotADirectoryError):
+            now = None
+        except (ToolError, OSError):
+            # Something else than a file that can be read.
+            return False
+        return not _differ(now, have)
 
     def _picture(self, root: Path, path: str, known: Picture | None) -> Picture:
         status = (root / path).stat(follow_symlinks=False)
@@ -233,6 +287,15 @@ class Checkpoints:
         temporary = self._file(run_id).with_suffix(".tmp")
         temporary.write_bytes(msgspec.json.encode(kept))
         temporary.replace(self._file(run_id))
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What a look at the workspace shows; see `Kept`."""
+
+    pictures: Pictures = field(default_factory=dict[str, Picture])
+    unseen: list[str] = field(default_factory=list[str])
+    cut: bool = False
 
 
 def _unknown(run_id: str) -> UserError:

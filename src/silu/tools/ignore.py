@@ -36,6 +36,10 @@ class Ignore:
         except OSError:
             # No rules file here, or not a readable one: the outer rules go on.
             return self
+        return self.plus(text, base)
+
+    def plus(self, text: str, base: str) -> "Ignore":
+        """With the rules of a `.gitignore` of the folder `base`."""
         rules = [rule for line in text.splitlines() if (rule := _rule(line, base)) is not None]
         return Ignore((*self._rules, *rules))
 
