@@ -153,6 +153,18 @@ async def test_an_output_limit_above_the_models_own_is_lowered(house):
     assert learned == {"max_output": 8192}
 
 
+async def test_a_budget_refused_without_a_number_is_halved_as_long_as_it_stays_one(house):
+    said = claude_refusal("`max_tokens` must be greater than `thinking.budget_tokens`.")
+    _, bodies, learned = await mended(house, said, ref="claude-opus-4-5", like="anthropic")
+    assert [body["thinking"]["budget_tokens"] for body in bodies] == [16_000, 8_000]
+    assert learned == {"budget_max": 8_000}
+    async with Server(said) as server:
+        house.connect("w", server.url, like="anthropic")
+        least = CallRequest(model="w/claude-opus-4-5", messages=[say()], level=Level.MINIMAL)
+        end = await house.client().complete(least)
+    assert end.failure.kind == "bad_request" and len(server.seen) == 1
+
+
 async def test_a_refused_temperature_is_left_out(house):
     said = refusal("invalid temperature: only 1 is allowed for this model")
     request = CallRequest(model="v/thing", messages=[say()], temperature=0.2, top_p=0.5)

@@ -162,7 +162,16 @@ def _budget(refusal: Refusal) -> Remedy | None:
     if not re.search(r"thinking_?budget|budget_tokens", f"{text} {refusal.param}", re.I):
         return None
     found = _NUMBER.search(text)
-    return Remedy(name="budget", learn={"budget_max": int(found.group(1))}) if found else None
+    most = int(found.group(1)) if found else _half_the_budget(refusal.prepared)
+    return Remedy(name="budget", learn={"budget_max": most}) if most else None
+
+
+def _half_the_budget(prepared: Prepared) -> int:
+    """What to try where the refusal names no number; 0 where that is no budget any more."""
+    wire = prepared.resolution.wire
+    thinking: dict[str, Any] = wire.get("thinking") or {}
+    half = int(thinking.get("budget_tokens") or wire.get("thinking_budget") or 0) // 2
+    return half if half >= prepared.profile.facts.budget_min else 0
 
 
 def _sampling(refusal: Refusal) -> Remedy | None:

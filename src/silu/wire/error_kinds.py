@@ -29,7 +29,10 @@ _OVERFLOW = re.compile(
     r"|context (?:is )?too long|context window exceeds|range of input length"
     r"|input (?:token count|length|is too long).{0,60}(?:exceed|too long|maximum)"
     r"|input is too long|too many input tokens|context length.{0,20}(?:exceeded|too long)"
-    r"|request_too_large|token limit exceeded|reduce the length of the (?:messages|prompt|input)",
+    r"|request_too_large|token limit exceeded|reduce the length of the (?:messages|prompt|input)"
+    r"|prompt (?:token count.{0,40} )?exceeds (?:the limit|max length)|exceed max message tokens"
+    r"|(?:greater|longer) than the (?:model's )?context length|exceeded (?:model )?token limit"
+    r"|too many tokens|input tokens exceed the|request too large for model",
     re.I,
 )
 _NOT_OVERFLOW = re.compile(r"rate limit|too many requests|tokens per (?:minute|min|day)", re.I)
@@ -90,6 +93,7 @@ _WORDS: dict[str, FailureKind] = {
     "modelnotreadyexception": "overloaded",
     "unavailable": "overloaded",
     "context_length_exceeded": "context_overflow",
+    "1261": "context_overflow",
     "request_too_large": "context_overflow",
     "content_policy_violation": "refusal",
     "content_filter": "refusal",
