@@ -269,6 +269,7 @@ async def test_where_nobody_listens_the_model_is_told_so() -> None:
         ("xn--.com", "there is no host|no URL that can be asked for"),
         ("a..b", "no URL"),
         ("rose:99999", "no URL"),
+        ("[::1]@", "no URL"),
         ("a" * 4_000, "more than 4000"),
     ],
 )

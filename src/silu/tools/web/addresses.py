@@ -75,7 +75,8 @@ class Hosts:
             raise ToolError(f"this URL has {len(text)} characters, more than {MAX_URL}")
         try:
             url = URL(text.strip())
-        except ValueError as error:
+        except (ValueError, IndexError) as error:
+            # The parser stumbles over `http://[::1]@` with an IndexError.
             raise ToolError(f"this is no URL: {error}") from error
         host = url.raw_host or ""
         if url.scheme not in {"http", "https"} or not host:
