@@ -242,10 +242,11 @@ def test_a_file_that_a_run_hid_is_neither_deleted_nor_written_over(
     assert (workspace / "notes.log").read_text() == "mine"
 
 
+@pytest.mark.parametrize("limit", ["MAX_FILES", "MAX_BYTES"])
 def test_an_undo_in_a_workspace_too_big_to_see_deletes_nothing(
-    workspace: Path, checkpoints: Checkpoints, monkeypatch: pytest.MonkeyPatch
+    workspace: Path, checkpoints: Checkpoints, monkeypatch: pytest.MonkeyPatch, limit: str
 ) -> None:
-    monkeypatch.setattr("silu.tools.checkpoints.MAX_FILES", 2)
+    monkeypatch.setattr(f"silu.tools.checkpoints.{limit}", 2)
     for name in ("a", "b", "c"):
         (workspace / name).write_text(name)
     checkpoints.begin("r1", workspace)

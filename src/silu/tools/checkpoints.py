@@ -26,6 +26,8 @@ from silu.types.errors import ToolError, UserError
 
 MAX_FILE = 20_000_000
 MAX_FILES = 50_000
+MAX_BYTES = 1_000_000_000
+"""Of all files of one picture together: a workspace may be somebody's whole home folder."""
 
 _RUN_ID = re.compile(r"[A-Za-z0-9_-]{1,100}")
 
@@ -177,12 +179,14 @@ class Checkpoints:
         for entry in walk(root.resolve(), Path(), Walk()):
             if entry.kind != "file":
                 continue
-            if len(seen.pictures) >= MAX_FILES:
-                seen.cut = True
-                break
-            if (entry.size or 0) > MAX_FILE:
+            size = entry.size or 0
+            if size > MAX_FILE:
                 seen.unseen.append(entry.path)
                 continue
+            if len(seen.pictures) >= MAX_FILES or seen.size + size > MAX_BYTES:
+                seen.cut = True
+                break
+            seen.size += size
             try:
                 picture = self._picture(root, entry.path, known.get(entry.path))
             except (ToolError, FileNotFoundError):
@@ -296,6 +300,7 @@ class _Seen:
     pictures: Pictures = field(default_factory=dict[str, Picture])
     unseen: list[str] = field(default_factory=list[str])
     cut: bool = False
+    size: int = 0
 
 
 def _unknown(run_id: str) -> UserError:
