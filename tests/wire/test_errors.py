@@ -23,6 +23,17 @@ CASES: list[tuple[int, bytes, str]] = [
     (429, body(message="m", type="exceeded_current_quota_error"), "quota"),
     (429, body(message="余额不足", code="1113"), "quota"),
     (429, body(message="Rate limit: credit balance too low", type="rate_limit_error"), "quota"),
+    (400, body(message="Your credit balance is too low to access the API."), "quota"),
+    (403, body(message="Arrearage", code="Arrearage"), "quota"),
+    (
+        429,
+        body(
+            message="You exceeded your current quota, please check your plan and billing details.",
+            status="RESOURCE_EXHAUSTED",
+            details=[{"retryDelay": "13s"}],
+        ),
+        "rate_limit",
+    ),
     (429, body(message="engine is overloaded"), "overloaded"),
     (404, body(message="The model `x` does not exist", code="model_not_found"), "unknown_model"),
     (
@@ -38,6 +49,8 @@ CASES: list[tuple[int, bytes, str]] = [
     (404, body(message="The API deployment for this resource does not exist."), "unknown_model"),
     (400, body(message="x is not a valid model ID"), "unknown_model"),
     (400, body(message="Model Not Exist"), "unknown_model"),
+    (400, body(message="The provided model identifier is invalid."), "unknown_model"),
+    (400, body(message="模型不存在", code="1211"), "unknown_model"),
     (400, body(message="prompt is too long: 250000 tokens > 200000 maximum"), "context_overflow"),
     (400, body(message="m", code="context_length_exceeded"), "context_overflow"),
     (400, body(message="Range of input length should be [1, 30720]"), "context_overflow"),
@@ -151,7 +164,7 @@ def test_a_web_page_points_at_the_base_url_or_at_the_gateway() -> None:
     failure = failure_from_body(404, page)
     assert failure.kind == "not_an_api" and failure.setting == "base_url"
     assert "404 Not Found" in failure.message
-    for status, kind in ((502, "overloaded"), (500, "server")):
+    for status, kind in ((502, "overloaded"), (504, "timeout"), (500, "server")):
         gateway = failure_from_body(status, b"<html></html>")
         assert gateway.kind == kind and gateway.retryable
 

@@ -45,12 +45,14 @@ _MODEL = re.compile(
     r"model_not_found|not_found_error.{0,80}model|unknown model|invalid model|no such model"
     r"|model.{0,80}(?:does not exist|not exist|not found|is not available|has been deprecated"
     r"|not supported when using|is retired|not a valid model)"
-    r"|no (?:allowed )?(?:providers|endpoints).{0,30}(?:available|found)",
+    r"|no (?:allowed )?(?:providers|endpoints).{0,30}(?:available|found)"
+    r"|model identifier is invalid",
     re.I | re.S,
 )
 _QUOTA = re.compile(
-    r"insufficient[_ ](?:quota|balance|credits|funds)|exceeded[_ ]current[_ ]quota|billing"
-    r"|credit balance|payment required|no balance|arrears|out of credits|quota exhausted"
+    r"insufficient[_ ](?:quota|balance|credits|funds)|exceeded[_ ]current[_ ]quota"
+    r"|billing[_ ](?:error|details|account|hard)|credit balance|payment required|no balance"
+    r"|arrear|out of credits|quota exhausted"
     r"|\b1113\b|余额不足|欠费",
     re.I,
 )
@@ -77,6 +79,7 @@ _WORDS: dict[str, FailureKind] = {
     "unrecognizedclientexception": "auth",
     "model_not_found": "unknown_model",
     "model_not_found_error": "unknown_model",
+    "1211": "unknown_model",
     "rate_limit_error": "rate_limit",
     "rate_limit_exceeded": "rate_limit",
     "rate_limit_reached_error": "rate_limit",
@@ -139,13 +142,16 @@ def kind_of(status: int | None, words: Words) -> FailureKind:
 
 
 def _quota(words: Words) -> bool:
+    """No credit; Gemini says so of its rates too, but then names when to come back."""
+    if words.retry_after is not None:
+        return False
     return _QUOTA.search(f"{words.message} {words.code} {words.vendor_type}") is not None
 
 
 def _by_words(status: int | None, hay: str) -> FailureKind | None:
     if status in (401, 402, 408, 504):
         return None
-    if status in (429, 403, None) and _QUOTA.search(hay):
+    if status in (429, 403, 400, None) and _QUOTA.search(hay):
         return "quota"
     if status != 429 and _OVERFLOW.search(hay) and not _NOT_OVERFLOW.search(hay):
         return "context_overflow"

@@ -53,6 +53,15 @@ _SETTING: dict[FailureKind, str] = {
 }
 
 
+_GATEWAY: dict[int, FailureKind] = {
+    502: "overloaded",
+    503: "overloaded",
+    504: "timeout",
+    524: "timeout",
+}
+"""What a gateway's error page means, by its status."""
+
+
 def mask(text: str) -> str:
     """The text without anything that looks like a key."""
     return _SECRET.sub("[key]", text)
@@ -176,7 +185,7 @@ def _html(status: int, text: str) -> Failure:
     named = f" It is titled “{' '.join(title.group(1).split())}”." if title else ""
     if status >= 500:
         return Failure(
-            kind="overloaded" if status in (502, 503) else "server",
+            kind=_GATEWAY.get(status, "server"),
             message=f"A gateway in front of the vendor answered with an error page"
             f" (HTTP {status}).{named}",
             retryable=True,
