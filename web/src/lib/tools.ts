@@ -26,7 +26,17 @@ export function callArguments(args: string): Record<string, unknown> | null {
   }
 }
 
-const TELLING = ['path', 'file', 'pattern', 'query', 'command', 'url', 'name']
+const TELLING = [
+  'path',
+  'file',
+  'pattern',
+  'query',
+  'command',
+  'url',
+  'title',
+  'question',
+  'name',
+]
 
 /** The one argument that says most about a call, for the card's line; empty while incomplete. */
 export function callGist(args: string): string {
