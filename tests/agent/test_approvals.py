@@ -1,6 +1,7 @@
 """Rules for calls: the last match wins, and a person decides what no rule does."""
 
 import asyncio
+import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -356,6 +357,33 @@ async def test_a_parked_run_is_taken_up_when_the_person_has_answered(asking: Ben
     assert asking.fake.refusals == []
     assert len(asking.fake.bodies) == 2
     assert len(asking.facts("approval_request")) == 2
+
+
+async def test_a_word_on_what_a_hook_made_of_a_call_is_none_on_what_it_makes_later(
+    asking: Bench,
+) -> None:
+    made: list[str] = []
+
+    async def prepare(args: dict[str, Any], context: ToolContext) -> dict[str, Any]:
+        made.append("later" if len(made) > 1 else "first")
+        return {**args, "new": made[-1]}
+
+    edit = dataclasses.replace(EDIT, prepare=prepare)
+    asking.tools = workspace_tools().plus([edit])
+    asking.fake.script = play(answer(EDIT_NOTES), answer("done"))
+    run = asking.new_run("go", park=True)
+    first = await asking.execute(run)
+    assert isinstance(first, Parked)
+    assert await asking.execute(run) == first
+    run.approve(first.wait_id, Approval(decision="allow"))
+    again = await asking.execute(run)
+    assert isinstance(again, Parked)
+    assert again.wait_id != first.wait_id
+    notes = asking.session.workspace / "notes.txt"
+    assert "42" in notes.read_text()
+    run.approve(again.wait_id, Approval(decision="allow"))
+    await asking.execute(run)
+    assert "later" in notes.read_text()
 
 
 async def test_network_in_plan_mode_is_asked_even_without_a_policy(one: Bench) -> None:

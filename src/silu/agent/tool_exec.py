@@ -1,6 +1,7 @@
 """Runs a step's tool calls: checked, allowed, journaled, in parallel, each with one result."""
 
 import asyncio
+import hashlib
 import time
 from collections.abc import Coroutine, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -44,6 +45,14 @@ class Round:
     def wait_id(self, at: int) -> str:
         """The id under which a call waits for a person: the same after a restart."""
         return f"{self.message_id}.{at}"
+
+    def approval_id(self, at: int, prepared: ToolCallPart) -> str:
+        """The id under which a call is asked about. Arguments that a hook put in are part of it:
+        the hook is asked again after a restart, and a word on some is none on others."""
+        if prepared is self.calls[at]:
+            return self.wait_id(at)
+        digest = hashlib.sha256(prepared.arguments.encode()).hexdigest()
+        return f"{self.wait_id(at)}.{digest[:12]}"
 
     def message(self) -> Message:
         parts: list[Part] = [self.results[at] for at in sorted(self.results)]
@@ -123,8 +132,9 @@ async def _one(turn: Turn, work: Round, at: int) -> None:
         tool, args = admit(turn, call)
         if tool.prepare is not None:
             call, args = await prepared(turn, call, tool, args, wait_id=work.wait_id(at))
-        if not await may_run(turn, call, tool, args, approval_id=work.wait_id(at)):
-            turn.parked_on = work.wait_id(at)
+        approval_id = work.approval_id(at, call)
+        if not await may_run(turn, call, tool, args, approval_id=approval_id):
+            turn.parked_on = approval_id
             return
         admitted = turn.mode()
         await _begin(turn, work, at, tool, args)
