@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from silu import types
-    from silu.client import Agent, AgentReply, CallOptions, Client, Reply, ask, models
+    from silu.client import Agent, AgentOptions, AgentReply, CallOptions, Client, Reply, ask, models
     from silu.tools.functions import tool
     from silu.types.errors import SiluError, ToolError, UserError, VendorError
     from silu.types.levels import Level
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Agent",
+    "AgentOptions",
     "AgentReply",
     "CallOptions",
     "Client",
@@ -37,6 +38,7 @@ __all__ = [
 
 _PLACES = {
     "Agent": "silu.client",
+    "AgentOptions": "silu.client",
     "AgentReply": "silu.client",
     "CallOptions": "silu.client",
     "Client": "silu.client",

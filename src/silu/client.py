@@ -9,7 +9,7 @@ from typing import Any, TypedDict, Unpack, overload
 
 import msgspec
 
-from silu.agent.briefs import subagent_brief
+from silu.agent.briefs import Brief, subagent_brief
 from silu.agent.loop import run_turn
 from silu.agent.memory import MemoryRun, MemorySession, Told, done_of
 from silu.agent.ports import ChildEnd, ChildWish
@@ -18,6 +18,8 @@ from silu.config import Paths, Settings
 from silu.providers.client import Client as Calls
 from silu.providers.resolve import level_choice
 from silu.tools import Tool, ToolBox, workspace_tools
+from silu.types.agents import Agent as Profile
+from silu.types.agents import Sampling, ThinkingLimit
 from silu.types.calls import CallEnd, CallEvent, CallRequest, ToolSpec
 from silu.types.capabilities import ModelInfo
 from silu.types.errors import Failure, UserError, VendorError
@@ -287,11 +289,37 @@ class AgentReply(msgspec.Struct, frozen=True, kw_only=True):
     error: ErrorInfo | None
 
 
+class AgentOptions(TypedDict, total=False):
+    """What `Agent` takes by name beside the rest. `prompt` are words of yours in the system text;
+    after `thinking_seconds`, or about `thinking_tokens`, of one call the answer begins."""
+
+    prompt: str
+    max_tokens: int | None
+    temperature: float | None
+    top_p: float | None
+    thinking_seconds: float | None
+    thinking_tokens: int | None
+
+
+def _profile(how: AgentOptions) -> Profile:
+    limit = ThinkingLimit(seconds=how.get("thinking_seconds"), tokens=how.get("thinking_tokens"))
+    return Profile(
+        name="library",
+        sampling=Sampling(
+            max_tokens=how.get("max_tokens"),
+            temperature=how.get("temperature"),
+            top_p=how.get("top_p"),
+        ),
+        thinking_limit=None if limit == ThinkingLimit() else limit,
+    )
+
+
 class Agent:
     """A conversation with tools, kept in memory.
 
     `tools` come beside those on the `workspace` folder: `Tool` values, such as functions under
-    `@silu.tool`. One turn runs at a time. Everything said so far is in `session`.
+    `@silu.tool`; `AgentOptions` hold for every call. One turn runs at a time. Everything said so
+    far is in `session`.
     """
 
     def __init__(
@@ -304,6 +332,7 @@ class Agent:
         mode: Mode = "build",
         limits: Limits | None = None,
         client: Calls | None = None,
+        **how: Unpack[AgentOptions],
     ) -> None:
         self.client: Calls = client or Client()
         self.session = MemorySession(
@@ -314,7 +343,12 @@ class Agent:
         )
         self._owns_client = client is None
         self._tools: ToolBox = workspace_tools().plus(tools)
-        self._settings = TurnSettings(limits=limits or Limits())
+        prompt = how.get("prompt", "")
+        self._settings = TurnSettings(
+            limits=limits or Limits(),
+            brief=lambda: Brief(prompt=prompt),
+            agent=_profile(how),
+        )
         self._run: MemoryRun | None = None
 
     @property
@@ -406,6 +440,11 @@ class Agent:
         """Say something to the running turn: it reaches the model at its next call."""
         if self._run is not None:
             self._run.steer(text)
+
+    def answer_now(self) -> None:
+        """End the running turn's thinking: it answers with what there is."""
+        if self._run is not None:
+            self._run.answer_now()
 
     def set_level(self, level: LevelChoice | str) -> None:
         """In force at the next model call, also of the running turn."""

@@ -13,7 +13,7 @@ import pytest
 import silu
 from silu import fakes
 from silu.config import Endpoint, Paths, Settings
-from silu.fakes import Call, Think, answer, play
+from silu.fakes import Answer, Asked, Call, Think, answer, play
 from silu.providers.client import Client
 from silu.tools import Tool, ToolContext, read_arguments
 from silu.types import facts
@@ -95,6 +95,49 @@ async def test_a_stream_tells_facts_and_deltas_and_can_be_stopped(vendor: Any) -
         agent.set_level("low")
         assert agent.session.level == "low"
         assert agent.todos == []
+
+
+async def test_an_agent_has_a_prompt_sampling_and_a_thinking_limit(vendor: Any) -> None:
+    fake, settings = vendor
+
+    def script(asked: Asked) -> Answer:
+        return answer(Think("hm " * 400), "Late.") if asked.thinking else answer("In time.")
+
+    fake.script, fake.rate = script, 200
+    async with Client(settings) as client:
+        agent = silu.Agent(
+            MODEL,
+            client=client,
+            prompt="Answer in rhymes.",
+            max_tokens=900,
+            thinking_tokens=30,
+            level="high",
+        )
+        reply = await asyncio.wait_for(agent.run("Why?"), 5)
+    assert (reply.text, reply.status) == ("In time.", "completed")
+    assert reply.thinking.startswith("hm hm")
+    body = fake.bodies[0]
+    assert "Answer in rhymes." in body["messages"][0]["content"]
+    assert body["max_tokens"] == 900
+
+
+async def test_answer_now_ends_the_thinking_of_an_agents_turn(vendor: Any) -> None:
+    fake, settings = vendor
+
+    def script(asked: Asked) -> Answer:
+        return answer(Think("hm " * 400), "Late.") if asked.thinking else answer("In time.")
+
+    fake.script, fake.rate = script, 200
+    async with Client(settings) as client:
+        agent = silu.Agent(MODEL, client=client, level="high")
+        agent.answer_now()
+        async with asyncio.timeout(5):
+            async for told in agent.stream("Why?"):
+                if isinstance(told, DeltaData) and told.offset > 20:
+                    agent.answer_now()
+                if isinstance(told, facts.Done):
+                    assert told.status == "completed"
+    assert any("In time." in str(m.parts) for m in agent.session.messages.values())
 
 
 async def test_a_failed_turn_is_told_in_the_reply(vendor: Any) -> None:

@@ -103,8 +103,8 @@ def test_every_key_variable_a_page_names_is_read() -> None:
         assert named <= known, f"{show(page)}: {named - known}"
 
 
-@pytest.mark.parametrize("page", ["README.md", "README.zh-CN.md"])
-def test_the_python_of_a_readme_runs_with_the_demo(page: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("page", ["README.md", "README.zh-CN.md", "docs/agent.md"])
+def test_the_python_of_a_page_runs_with_the_demo(page: str, tmp_path: Path) -> None:
     blocks = [
         code for language, code in FENCE.findall((ROOT / page).read_text()) if language == "python"
     ]
