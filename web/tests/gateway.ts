@@ -1,4 +1,5 @@
 // The server as the page meets it: a socket that takes commands and answers them, and routes.
+import { flushPromises } from '@vue/test-utils'
 import { vi } from 'vitest'
 
 import { useChat } from '@/stores/chat'
@@ -67,6 +68,14 @@ function socketClass(gateway: Gateway, answer: Answer) {
     close(): void {
       this.readyState = 3
     }
+  }
+}
+
+/** Lets answers arrive, which the page takes in once a frame, and what follows from them. */
+export async function settle(): Promise<void> {
+  for (let frame = 0; frame < 3; frame += 1) {
+    await new Promise(requestAnimationFrame)
+    await flushPromises()
   }
 }
 

@@ -20,6 +20,8 @@ window.matchMedia = (query: string) =>
     removeEventListener: () => undefined,
   }) as unknown as MediaQueryList
 
+Element.prototype.scrollIntoView = () => undefined
+
 // Newer Node versions have a `localStorage` of their own that stores nothing without a file.
 const kept = new Map<string, string>()
 Object.defineProperty(globalThis, 'localStorage', {
