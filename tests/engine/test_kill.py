@@ -38,6 +38,9 @@ class Victim:
         line = self._process.stdout.readline()
         assert line == "ready\n", self._process.stderr and self._process.stderr.read()
 
+    def signal(self, number: signal.Signals) -> None:
+        self._process.send_signal(number)
+
     def kill_after(self, seconds: float) -> None:
         time.sleep(seconds)
         self._process.send_signal(signal.SIGKILL)
@@ -74,7 +77,7 @@ def _check_prefix(message: MessageView) -> None:
         assert text(step, "thinking").startswith(message.thinking_content)
 
 
-def _check_whole(messages: list[MessageView]) -> None:
+def check_whole(messages: list[MessageView]) -> None:
     for message in messages:
         if message.role != "assistant":
             continue
@@ -86,7 +89,7 @@ def _check_whole(messages: list[MessageView]) -> None:
             assert message.segments[-1].status in {"ok", "unknown"}
 
 
-def _check_tools(folder: Path, messages: list[MessageView]) -> None:
+def check_tools(folder: Path, messages: list[MessageView]) -> None:
     """No tool ran twice, and one that was cut short is reported as unknown."""
     lines = (folder / "tools").read_text().splitlines()
     begun = Counter(line.removeprefix("begin ") for line in lines if line.startswith("begin"))
@@ -119,8 +122,8 @@ async def _survive(place: str, folder: Path, *, kills: int, seed: int, sessions:
     for item in (await house.store.list_sessions()).sessions:
         messages = (await house.store.messages(item.id, limit=10_000)).messages
         assert not item.is_running
-        _check_whole(messages)
-        _check_tools(folder, messages)
+        check_whole(messages)
+        check_tools(folder, messages)
         ends = [f for f in await house.store.facts(item.id, 0, limit=100_000) if f.type == "done"]
         statuses = {msgspec.json.decode(end.data)["status"] for end in ends}
         assert statuses <= {"completed"}
