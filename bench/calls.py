@@ -7,10 +7,13 @@ from collections.abc import Generator
 from typing import Any
 
 from bench import measure, peers, streams, upstream
+from bench.clients import PEERS
 from bench.worker import Worker
 
 N = 20_000
 SHORT, LONG = 2_000, 30_000
+PEER_N = 2_000
+"""Deltas of a burst for a peer: enough for its cost, and a hundred times as slow as ours."""
 CALLS = 60
 PACED = {"n": 200, "streams": 50, "delay": 10}
 CROWD = {"n": 200, "streams": 200, "delay": 10}
@@ -23,7 +26,9 @@ def rounds(workers: list[Worker], mode: str, *, times: int, **how: Any) -> Round
     taken: Rounds = {worker.name: [] for worker in workers}
     for number in range(times + 1):
         for worker in workers:
-            figures = worker.ask(mode, **how)
+            peer = worker.name in PEERS
+            asked = {**how, "n": min(how["n"], PEER_N)} if peer and mode == "burst" else how
+            figures = worker.ask(mode, **asked)
             if number:
                 taken[worker.name].append(figures)
     return taken
@@ -128,10 +133,9 @@ def main(*, times: int, python: str | None, tiny: bool) -> None:
         bursts(base, python, times=times, n=n)
         if tiny:
             load = {"n": 20, "streams": 5, "delay": 10}
-            waits(base, python, times=1, load=load, crowd=False)
-            requests(base, python, times=1, n=5)
+            waits(base, python, times=1, load=load, crowd=True)
             return
         growth(base, times=min(times, 5))
-        waits(base, python, times=min(times, 5), load=PACED, crowd=False)
-        waits(base, None, times=min(times, 5), load=CROWD, crowd=True)
+        waits(base, python, times=min(times, 3), load=PACED, crowd=False)
+        waits(base, None, times=times, load=CROWD, crowd=True)
         requests(base, python, times=times, n=CALLS)
