@@ -3,13 +3,14 @@
 Nothing here knows how a request is written: the fakes refuse what the vendors would.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from silu import fakes
 from silu.config import Paths, Settings
@@ -90,13 +91,15 @@ def looped(name: str) -> fakes.Script:
 
 
 @asynccontextmanager
-async def house(folder: Path, *places: Place) -> AsyncIterator[House]:
+async def house(
+    folder: Path, *places: Place, script: Callable[[str], fakes.Script] = looped
+) -> AsyncIterator[House]:
     settings = Settings.load(Paths.under(folder), {"FAKE_KEY": "test-key", "NO_PROXY": "127.0.0.1"})
     running: dict[str, FakeVendor] = {}
     async with AsyncExitStack() as stack:
         for place in places:
             name = name_of(place)
-            fake = place.make(looped(name))
+            fake = place.make(script(name))
             running[name] = fake
             url = await stack.enter_async_context(fakes.serve(fake))
             settings.endpoints.put(
@@ -136,6 +139,55 @@ async def test_every_model_at_every_level_takes_a_tool_loop_and_a_second_turn(
                 at.say("two")
                 assert await at.turn(ref_of(place, model), level) == f"Again by {name_of(place)}."
                 assert (at.refusals(), at.complaints()) == ([], []), (model, level)
+
+
+TWO_CALLS = answer(Think("hm"), Call("look", {"a": 1}), Call("look", {"a": 2}))
+ODD_TURNS = {
+    "only a thought": answer(Think("hm")),
+    "only white space": answer(Think("hm"), " "),
+    "no result for the second call": TWO_CALLS,
+    "empty results": TWO_CALLS,
+    "denied calls": TWO_CALLS,
+    "stopped in mid answer": TWO_CALLS,
+}
+
+
+def results(turn: str, message: Message) -> list[Message]:
+    """What follows an odd answer."""
+    calls = [part for part in message.parts if isinstance(part, ToolCallPart)]
+    match turn:
+        case "no result for the second call":
+            calls = calls[:1]
+        case "stopped in mid answer":
+            message.interrupted = True
+            return []
+        case _:
+            pass
+    shown = "" if turn == "empty results" else "seen"
+    status = "denied" if turn == "denied calls" else "ok"
+    parts = [
+        ToolResultPart(call_id=call.call_id, name=call.name, status=status, shown=shown)
+        for call in calls
+    ]
+    return [Message(role="tool", parts=list(parts), id="t")] if parts else []
+
+
+@pytest.mark.parametrize("place", PLACES, ids=NAMES)
+async def test_odd_turns_in_the_history_are_written_so_that_the_vendor_takes_them(
+    tmp_path: Path, place: Place
+) -> None:
+    answers = [part for odd in ODD_TURNS.values() for part in (odd, answer(Think("so"), "Fine."))]
+    async with house(tmp_path, place, script=lambda _: play(*answers)) as at:
+        for turn in ODD_TURNS:
+            request = CallRequest(
+                model=ref_of(place), messages=at.messages, tools=[TOOL], level=Level.HIGH
+            )
+            odd = (await at.client.complete(request)).message
+            odd.id = "a"
+            history = [*at.messages, odd, *results(turn, odd), person("more")]
+            end = await at.client.complete(replace(request, messages=history))
+            assert (end.failure, at.refusals()) == (None, []), turn
+            assert text_of(end.message) == "Fine."
 
 
 async def switched(folder: Path, first: Place, second: Place, *, open_loop: bool) -> None:
