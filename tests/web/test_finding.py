@@ -44,6 +44,19 @@ def test_a_slash_offers_commands_and_carries_them_out(visit: Visitor) -> None:
     expect(page.get_by_text("is no thinking level here")).to_be_visible()
 
 
+def test_a_command_kept_as_a_file_is_offered_and_sent(visit: Visitor) -> None:
+    folder = visit.workspace.home / "config" / "commands"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "stairs.md").write_text("Think about stairs.")
+    page = visit.page(visit.new_session())
+    composer(page).press_sequentially("/st")
+    expect(page.get_by_role("option", name="/stairs")).to_be_visible()
+    composer(page).press("Enter")
+    composer(page).press("Enter")
+    until_done(page)
+    expect(page.locator(".turn .text").last).to_contain_text("89")
+
+
 def test_words_are_found_in_thoughts_and_brought_into_view(visit: Visitor) -> None:
     page = visit.page(visit.new_session(title="A first one"))
     say(page, THINK)
@@ -105,7 +118,13 @@ def test_a_conversation_is_saved_as_a_file_that_can_be_imported(visit: Visitor) 
     sheet.get_by_role("radio", name=re.compile("To keep or import again")).check()
     with page.expect_download() as saved:
         sheet.get_by_role("link", name="Save").click()
-    assert THINK in json.dumps(json.loads(saved.value.path().read_text()), ensure_ascii=False)
+    kept = saved.value.path()
+    assert THINK in json.dumps(json.loads(kept.read_text()), ensure_ascii=False)
+    address = page.url
+    page.get_by_label("Import…").set_input_files(kept)
+    expect(page).not_to_have_url(address)
+    expect(page.locator(".bubble").get_by_text(THINK)).to_be_visible()
+    expect(page.locator(".think")).to_have_count(1)
 
 
 def test_usage_is_summed_up_and_the_meter_tells_what_fills_the_context(visit: Visitor) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
 
-from tests.web.looking import Visitor, serious_findings, until
+from tests.web.looking import PATIENCE, Visitor, serious_findings, until
 
 MCP_SERVER = Path(__file__).parents[1] / "tools" / "mcp_server.py"
 
@@ -56,10 +56,11 @@ def test_an_mcp_server_is_tried_added_switched_off_and_removed(visit: Visitor) -
     sheet.get_by_role("textbox", name="Name", exact=True).fill("mine")
     sheet.get_by_label("Command or address").fill("/no/such/command")
     sheet.get_by_role("button", name="Try and add").click()
-    expect(sheet.get_by_text(re.compile("/no/such/command")).first).to_be_visible()
+    refusal = sheet.get_by_text(re.compile("/no/such/command")).first
+    expect(refusal).to_be_visible(timeout=PATIENCE)
     sheet.get_by_label("Command or address").fill(f'"{sys.executable}" "{MCP_SERVER}"')
     sheet.get_by_role("button", name="Try and add").click()
-    expect(sheet.get_by_text("connected", exact=True)).to_be_visible()
+    expect(sheet.get_by_text("connected", exact=True)).to_be_visible(timeout=PATIENCE)
     expect(sheet.get_by_text(re.compile(r"^\d+ tools$"))).to_be_visible()
     assert serious_findings(page) == []
     sheet.get_by_role("switch", name="Use mine").press("Enter")
@@ -67,3 +68,28 @@ def test_an_mcp_server_is_tried_added_switched_off_and_removed(visit: Visitor) -
     sheet.get_by_role("button", name="Remove mine").click()
     expect(sheet.get_by_text("None yet.")).to_be_visible()
     assert visit.call("GET", "/mcp/servers")["servers"] == []
+
+
+def test_a_token_for_programs_is_told_once_and_ended(visit: Visitor) -> None:
+    page = visit.page()
+    sheet = pane(page, "Access")
+    sheet.get_by_label("Name of the program").fill("editor")
+    sheet.get_by_role("button", name="New token").click()
+    text = sheet.get_by_role("status").locator("code").inner_text()
+    assert serious_findings(page) == []
+    listed = visit.call("GET", "/tokens")
+    assert [token["name"] for token in listed["tokens"]] == ["editor"]
+    assert text not in str(listed)
+    sheet.get_by_role("button", name="Remove editor").click()
+    until(lambda: visit.call("GET", "/tokens")["tokens"] == [])
+
+
+def test_agents_skills_and_commands_are_shown_as_they_were_read(visit: Visitor) -> None:
+    folder = visit.workspace.home / "config" / "agents"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "gardener.md").write_text("---\ndescription: Knows roses\n---\nYou are a gardener.\n")
+    page = visit.page()
+    sheet = pane(page, "Agents and skills")
+    expect(sheet.get_by_text("gardener", exact=True)).to_be_visible()
+    expect(sheet.get_by_text("Knows roses")).to_be_visible()
+    assert serious_findings(page) == []

@@ -14,6 +14,7 @@ import { useModels } from '@/stores/models'
 import { usePrefs } from '@/stores/prefs'
 import { useSessions } from '@/stores/sessions'
 import { useUi } from '@/stores/ui'
+import { useWritten } from '@/stores/written'
 import { summarise } from '@/transport/model'
 
 export interface Command {
@@ -36,6 +37,7 @@ export function useCommands() {
   const sessions = useSessions()
   const prefs = usePrefs()
   const ui = useUi()
+  const written = useWritten()
 
   function focus(): void {
     document.getElementById('composer-field')?.focus()
@@ -176,6 +178,12 @@ export function useCommands() {
       command('usage', 'bars', () => { ui.openUsage() }, { text: t('work.usage.title') }),
       command('keys', 'keyboard', () => { ui.keys = true }, { shortcut: 'help' }),
       command('settings', 'gear', () => { ui.openSettings() }),
+      ...written.commands.map(({ name, text, description }) =>
+        command(name, 'file', (words) => void chat.send(`/${name} ${words}`.trim()), {
+          argument: 'optional',
+          text: description || text,
+        }),
+      ),
     ]
   })
 
@@ -207,5 +215,8 @@ export function useCommands() {
     help: () => { ui.keys = true },
   }
 
-  return { commands, perform, byShortcut, focus }
+  /** Reads the commands kept as files, once somebody looks for a command. */
+  const prepare = () => void written.load(chat.currentId)
+
+  return { commands, perform, prepare, byShortcut, focus }
 }

@@ -4,7 +4,7 @@ import { useI18n } from 'vue-i18n'
 import type { RowAct } from '@/components/sidebar/SessionRow.vue'
 
 import type { SessionItem } from '@/generated/protocol'
-import { ApiError } from '@/lib/api'
+import { api, ApiError } from '@/lib/api'
 import { useActs } from '@/stores/acts'
 import { usePrefs } from '@/stores/prefs'
 import { useSessions } from '@/stores/sessions'
@@ -47,6 +47,16 @@ export function useListActs(leave: (id: string) => void, go: (id: string) => voi
     if (id !== null) go(id)
   }
 
+  /** A conversation from an exported file; it is then the open one. */
+  async function bringIn(file: Blob): Promise<void> {
+    await attempt(
+      api.importSession(file).then((view) => {
+        sessions.put(view)
+        go(view.id)
+      }),
+    )
+  }
+
   function act(item: SessionItem, what: RowAct): void {
     switch (what) {
       case 'pin':
@@ -76,6 +86,7 @@ export function useListActs(leave: (id: string) => void, go: (id: string) => voi
 
   return {
     act,
+    bringIn,
     remove,
     rename: (item: SessionItem, title: string) => void attempt(sessions.rename(item.id, title)),
     showArchive: () => attempt(sessions.loadArchive()),

@@ -1160,6 +1160,13 @@ export interface SkillEndFrame {
   data: SkillEnd
 }
 
+/** The skills of a session, or of any. `untrusted`: its folder has skills that stay unread until the person trusts that folder; `problems` are those that cannot be used, in sentences. */
+export interface SkillList {
+  skills: Array<SkillView>
+  untrusted: boolean
+  problems: Array<string>
+}
+
 export interface SkillProgress {
   skill_id: string
   step: string | null
@@ -1189,6 +1196,15 @@ export interface SkillStartFrame {
   n: number
   ts: number
   data: SkillStart
+}
+
+/** A skill as the settings show it. */
+export interface SkillView {
+  name: string
+  label: string
+  description: string
+  forked: boolean
+  source: "built_in" | "person" | "project"
 }
 
 /** A block of the running run, with its whole text so far; `done` when it is closed. */

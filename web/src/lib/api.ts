@@ -1,9 +1,11 @@
 // The gateway's HTTP interface. Every failure becomes an ApiError that a person can act on.
 import type {
   AgentList,
+  ApprovalList,
   BlobRef,
   CallList,
   ChangeList,
+  CommandList,
   ContextReport,
   EndpointCreate,
   EndpointList,
@@ -28,9 +30,14 @@ import type {
   SessionView,
   SettingsPatch,
   SettingsView,
+  SkillList,
+  TokenCreate,
+  TokenCreated,
+  TokenList,
   ToolList,
   UsageReport,
 } from '@/generated/protocol'
+import { newId } from '@/lib/ids'
 
 export class ApiError extends Error {
   constructor(readonly info: ErrorInfo) {
@@ -67,7 +74,10 @@ async function readError(response: Response): Promise<ApiError> {
 async function call<T>(method: string, path: string, body?: unknown): Promise<T> {
   // A deletion may be said while the page is being left.
   const init: RequestInit = { method, credentials: 'same-origin', keepalive: method === 'DELETE' }
-  if (body !== undefined) {
+  if (body instanceof Uint8Array) {
+    init.headers = { 'content-type': 'application/octet-stream' }
+    init.body = body as Uint8Array<ArrayBuffer>
+  } else if (body !== undefined) {
     init.headers = { 'content-type': 'application/json' }
     init.body = JSON.stringify(body)
   }
@@ -154,6 +164,20 @@ export const api = {
     return call<UsageReport>('GET', `/usage?by=${by}&since=${since}&${zone}`)
   },
   context: (id: string) => call<ContextReport>('GET', `/sessions/${at(id)}/context`),
+  commands: (sessionId: string | null) =>
+    call<CommandList>(
+      'GET',
+      `/commands${sessionId === null ? '' : `?session_id=${at(sessionId)}`}`,
+    ),
+  skills: () => call<SkillList>('GET', '/skills'),
+  tokens: () => call<TokenList>('GET', '/tokens'),
+  createToken: (body: TokenCreate) => call<TokenCreated>('POST', '/tokens', body),
+  revokeToken: (id: string) => call<unknown>('DELETE', `/tokens/${at(id)}`),
+  approvals: () => call<ApprovalList>('GET', '/approvals'),
+  importSession: async (file: Blob) => {
+    const body = await file.arrayBuffer()
+    return call<SessionView>('POST', `/sessions/import?client_id=${newId()}`, new Uint8Array(body))
+  },
   learned: () => call<LearnedList>('GET', '/learned'),
   forget: ({ endpoint, model, fact }: Learned) =>
     call<unknown>(

@@ -2,7 +2,14 @@
 import { defineStore } from 'pinia'
 import { ref } from 'vue'
 
-export type SettingsSection = 'models' | 'approvals' | 'mcp' | 'appearance' | 'server'
+export type SettingsSection = 
+  | 'models'
+  | 'approvals'
+  | 'mcp'
+  | 'written'
+  | 'access'
+  | 'appearance'
+  | 'server'
 
 export interface Toast {
   id: number

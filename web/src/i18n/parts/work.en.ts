@@ -1,11 +1,14 @@
 // Texts of the panels beside the conversation: export, palette, files, usage, inspector, settings.
 export default {
   work: {
+    import: 'Import…',
     moreHits: 'The newest {n}; more words find fewer.',
     sections: {
       models: 'Models and keys',
       approvals: 'Tools and approvals',
       mcp: 'MCP servers',
+      written: 'Agents and skills',
+      access: 'Access',
       appearance: 'Appearance',
       server: 'Server',
     },
@@ -98,6 +101,27 @@ export default {
       summary: 'Summary',
       learned: 'Learned from answers',
       forget: 'Forget {fact}',
+    },
+    written: {
+      agents: 'Agents',
+      agentsHint: 'Who can answer: Markdown files in agents/ of the configuration folder.',
+      skills: 'Skills',
+      skillsHint: 'What the model can learn when it needs it: folders with a SKILL.md.',
+      commands: 'Commands',
+      commandsHint: 'Messages kept as files in commands/, sent with a slash.',
+    },
+    access: {
+      tokens: 'Tokens for programs',
+      tokensHint: 'Each opens the interfaces under /v1, which speak as OpenAI and Anthropic do, and nothing else.',
+      name: 'Name of the program',
+      create: 'New token',
+      once: 'Shown this once:',
+      copy: 'Copy the token',
+      until: 'until {date}',
+      asked: 'What was asked',
+      askedHint: 'Calls that waited for a decision, and what it was.',
+      nothingAsked: 'Nothing was asked yet.',
+      decision: { allow: 'allowed', deny: 'refused', open: 'not answered' },
     },
     files: {
       open: 'Files',

@@ -1,11 +1,14 @@
 // 对话旁各面板的文字：导出、命令面板、文件、用量、检查器、设置。
 export default {
   work: {
+    import: '导入…',
     moreHits: '最新的 {n} 条；多输几个词可缩小范围。',
     sections: {
       models: '模型与密钥',
       approvals: '工具与批准',
       mcp: 'MCP 服务器',
+      written: '助手与技能',
+      access: '访问',
       appearance: '外观',
       server: '服务器',
     },
@@ -98,6 +101,27 @@ export default {
       summary: '摘要',
       learned: '从回答中学到的',
       forget: '忘掉 {fact}',
+    },
+    written: {
+      agents: '助手',
+      agentsHint: '可以回答的助手：配置文件夹 agents/ 中的 Markdown 文件。',
+      skills: '技能',
+      skillsHint: '模型需要时可以学习的内容：含有 SKILL.md 的文件夹。',
+      commands: '命令',
+      commandsHint: '保存在 commands/ 中的消息，用斜杠发送。',
+    },
+    access: {
+      tokens: '程序令牌',
+      tokensHint: '每个令牌只能打开 /v1 下与 OpenAI、Anthropic 兼容的接口。',
+      name: '程序名称',
+      create: '新建令牌',
+      once: '仅显示这一次：',
+      copy: '复制令牌',
+      until: '有效期至 {date}',
+      asked: '曾经的询问',
+      askedHint: '等待过决定的调用，以及当时的决定。',
+      nothingAsked: '还没有询问过。',
+      decision: { allow: '已允许', deny: '已拒绝', open: '未回答' },
     },
     files: {
       open: '文件',
