@@ -122,7 +122,7 @@ class Flusher:
         self.hub = hub
         self._every = every
         self._behind = behind
-        self._waiting: list[RunSink] = []
+        self._waiting: dict[RunSink, None] = {}
         self._timer: asyncio.TimerHandle | None = None
         self._flight: asyncio.Future[Any] | None = None
         self._flight_since = 0.0
@@ -133,8 +133,7 @@ class Flusher:
 
     def wants(self, sink: RunSink) -> None:
         """A sink has text to be kept."""
-        if sink not in self._waiting:
-            self._waiting.append(sink)
+        self._waiting[sink] = None
         if self._timer is None and self._flight is None:
             loop = asyncio.get_running_loop()
             self._timer = loop.call_later(self._every, self._flush)
@@ -160,7 +159,7 @@ class Flusher:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        waiting, self._waiting = self._waiting, []
+        waiting, self._waiting = self._waiting, {}
         batch = [(sink, rows) for sink in waiting if (rows := sink.take())]
         if not batch:
             return
