@@ -12,6 +12,7 @@ from silu.types import facts
 from silu.types.errors import Failure
 from silu.types.levels import Level
 from silu.types.parts import text_of
+from silu.types.usage import Usage
 from tests.agent.bench import READ, Bench, raw, todo
 
 pytestmark = pytest.mark.anyio
@@ -212,3 +213,24 @@ def _plain(value: object) -> object:
     if isinstance(value, dict):
         return {k: _plain(v) for k, v in value.items() if k != "cache_control"}
     return [_plain(v) for v in value] if isinstance(value, list) else value
+
+
+async def test_a_turn_begins_with_what_the_vendor_counted_in_the_one_before(one: Bench) -> None:
+    narrow(one)
+    nearly_full = Usage(input_tokens=WINDOW - 300, output_tokens=20)
+    told = [answer("words " * 1200), answer("more " * 1200, usage=nearly_full)]
+
+    def script(asked: Asked) -> Answer:
+        return answer("Notes.") if is_summary(asked) else told.pop(0) if told else answer("ok")
+
+    one.fake.script = script
+    await one.say("first")
+    await one.say("second")
+    assert one.facts("compaction_start") == []
+    await one.say("third")
+    assert statuses(one) == ["done"]
+    before = one.facts("compaction_done")[0]
+    assert isinstance(before, facts.CompactionDone)
+    assert before.before_tokens >= WINDOW - 300
+    await one.say("fourth")
+    assert len(one.facts("compaction_start")) == 1

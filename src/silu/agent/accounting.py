@@ -51,8 +51,18 @@ class Meter:
     def correct(self, usage: Usage, sent_bytes: bytes) -> None:
         """Learn from a vendor's count how far estimates are off."""
         if usage.input_tokens:
-            off = usage.input_tokens / estimate_tokens(sent_bytes)
-            self.ratio = min(3.0, max(0.33, off))
+            self._correct(usage.input_tokens, estimate_tokens(sent_bytes))
+
+    def take_over(self, context: ContextUse, *, seen: int, estimate: int) -> None:
+        """Go on from what an earlier run's last call measured: it covered `seen` messages, which
+        are estimated at `estimate` tokens with all that stands ahead of them."""
+        if context.source == "vendor" and context.used_tokens:
+            self.context = context
+            self.seen = seen
+            self._correct(context.used_tokens, estimate)
+
+    def _correct(self, told: int, estimate: int) -> None:
+        self.ratio = min(3.0, max(0.33, told / max(1, estimate)))
 
     def guess(self, used: int, *, window: int | None) -> None:
         """The context after a compaction, until a call measures it."""

@@ -75,6 +75,20 @@ async def on_demand(turn: Turn, room: Room) -> None:
         await compact(turn, room, reason=PERSON, window=turn.window() or projected(turn))
 
 
+def take_over(turn: Turn) -> None:
+    """Begin with what the session's last call measured, where its epoch goes on: that call saw
+    all before the newest answer."""
+    measured, epoch = turn.state.measured, turn.state.epoch
+    if measured is None or epoch is None or turn.context.epoch.id != epoch.id:
+        return
+    messages = turn.context.messages
+    answers = [at for at, message in enumerate(messages) if message.role == "assistant"]
+    if answers:
+        after = sum(size(message) for message in messages[answers[-1] :])
+        estimate = turn.context.size() - after
+        turn.meter.take_over(measured, seen=answers[-1], estimate=estimate)
+
+
 def projected(turn: Turn) -> int:
     """Tokens the next request will take: the last measured input and what came after it."""
     meter, messages = turn.meter, turn.context.messages

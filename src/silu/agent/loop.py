@@ -10,7 +10,7 @@ import msgspec
 from silu.agent import telling
 from silu.agent.accounting import Meter
 from silu.agent.calling import call_model
-from silu.agent.compaction import Room, compact, make_room, on_demand, projected
+from silu.agent.compaction import Room, compact, make_room, on_demand, projected, take_over
 from silu.agent.control import Control
 from silu.agent.endings import Nudge, after_answer, nudge_message
 from silu.agent.epochs import new_id, open_context, tell_reading
@@ -84,6 +84,7 @@ async def run_turn(
         step=state.steps_done,
         attempt=state.attempt,
     )
+    take_over(turn)
     error: ErrorInfo | None = None
     turn.todos.touched = touched_ids(turn.context.since(state.user_message_id))
     try:

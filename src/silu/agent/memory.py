@@ -22,6 +22,7 @@ from silu.agent.ports import (
 )
 from silu.types.facts import (
     ApprovalRequest,
+    ContextUse,
     DeltaData,
     Done,
     DoneReason,
@@ -89,6 +90,7 @@ class MemorySession:
         self.epochs: list[Epoch] = []
         self.compacted: Compacted | None = None
         self.calls: list[CallRecord] = []
+        self.measured: ContextUse | None = None
         self.blobs = MemoryBlobs()
         self.rules: list[Rule] = []
 
@@ -283,6 +285,7 @@ class MemoryRun:
         self.facts.append(data)
         if isinstance(data, TokenUpdate):
             self._spent = data.current
+            self.session.measured = data.context
         if self._sink is not None:
             self._sink(data)
 
@@ -311,6 +314,7 @@ class MemoryRun:
             open_calls=dict(self._calls),
             compacted=session.compacted,
             spent=self._spent,
+            measured=session.measured,
         )
 
     async def start_epoch(self, epoch: Epoch) -> None:

@@ -17,6 +17,7 @@ from silu.types.calls import CallEvent, CallRequest
 from silu.types.capabilities import LevelSource, ModelInfo, Resolution
 from silu.types.facts import (
     ApprovalRequest,
+    ContextUse,
     DeltaData,
     DoneReason,
     FactData,
@@ -134,8 +135,8 @@ class TurnState(msgspec.Struct, kw_only=True):
     `proposed` (not begun), `started` (began, outcome unknown). `plans` are all revisions,
     oldest first; `plan` is the one that counts. `renew`: the person wants the system text and the
     tools read anew. `thinking_limit` is the turn's, else the session's. `skills` are
-    those that earlier attempts at this run used. Without a `user_message_id` the run only makes
-    the context shorter.
+    those that earlier attempts at this run used. `measured` is how full the context was at the
+    session's last call. Without a `user_message_id` the run only makes the context shorter.
     """
 
     run_id: str
@@ -154,6 +155,7 @@ class TurnState(msgspec.Struct, kw_only=True):
     compacted: Compacted | None = None
     renew: bool = False
     thinking_limit: ThinkingLimit | None = None
+    measured: ContextUse | None = None
     skills: list[SkillRecord] = []
 
 

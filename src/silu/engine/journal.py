@@ -201,6 +201,7 @@ def _state(row: TurnRow, default_model: Callable[[], str]) -> TurnState:
         renew=session.renew,
         skills=row.skills,
         thinking_limit=row.run.thinking_limit or session.thinking_limit,
+        measured=session.tokens.context if session.tokens else None,
     )
 
 
