@@ -6,7 +6,7 @@ from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
 
-from tests.web.looking import PATIENCE, Visitor, serious_findings, until
+from tests.web.looking import PATIENCE, Visitor, say, serious_findings, until, until_done
 
 MCP_SERVER = Path(__file__).parents[1] / "tools" / "mcp_server.py"
 
@@ -93,3 +93,32 @@ def test_agents_skills_and_commands_are_shown_as_they_were_read(visit: Visitor) 
     expect(sheet.get_by_text("gardener", exact=True)).to_be_visible()
     expect(sheet.get_by_text("Knows roses")).to_be_visible()
     assert serious_findings(page) == []
+
+
+def test_every_panel_is_accessible_in_the_dark_and_in_chinese(visit: Visitor) -> None:
+    context = visit.context(color_scheme="dark", locale="zh-CN", reduced_motion="reduce")
+    page = visit.page(context=context)
+    say(page, "想一想楼梯。")
+    until_done(page)
+
+    def clean(name: str) -> None:
+        page.wait_for_timeout(250)
+        assert serious_findings(page) == [], name
+        page.keyboard.press("Escape")
+        expect(page.get_by_role("dialog")).to_have_count(0)
+
+    page.keyboard.press("Control+k")
+    page.get_by_role("combobox").wait_for()
+    clean("palette")
+    page.keyboard.press("Alt+i")
+    page.get_by_role("dialog", name="检查器").locator(".waterfall").first.wait_for()
+    clean("inspector")
+    page.get_by_role("button", name="用量", exact=True).click()
+    page.get_by_role("dialog", name="用量").get_by_role("table").wait_for()
+    clean("usage")
+    for section in ("工具与批准", "MCP 服务器", "助手与技能", "访问", "服务器"):
+        pane = page.get_by_role("button", name="设置", exact=True)
+        pane.click()
+        page.get_by_role("dialog").get_by_role("button", name=section, exact=True).click()
+        page.locator(".pane h3").first.wait_for()
+        clean(section)

@@ -123,8 +123,8 @@ export const api = {
   putBlob,
   login: (token: string) => call<undefined>('POST', '/auth', { token }),
   whoami: () => call<undefined>('GET', '/auth'),
-  sessions: (archived = false) =>
-    call<SessionList>('GET', `/sessions${archived ? '?archived=true' : ''}`),
+  sessions: ({ archived = false, limit = 200 } = {}) =>
+    call<SessionList>('GET', `/sessions?archived=${archived}&limit=${limit}`),
   session: (id: string) => call<SessionView>('GET', `/sessions/${at(id)}`),
   createSession: (body: SessionCreate) => call<SessionView>('POST', '/sessions', body),
   patchSession: (id: string, body: SessionPatch) =>

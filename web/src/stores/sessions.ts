@@ -8,12 +8,16 @@ import type { ErrorInfo, ListFrame, SessionItem } from '@/generated/protocol'
 import { api, ApiError } from '@/lib/api'
 
 const UNDO_MS = 7_000
+const PAGE = 200
 
 export const useSessions = defineStore('sessions', () => {
   const connection = useConnection()
   const byId = ref(new Map<string, SessionItem>())
   const n = ref(0)
   const loaded = ref(false)
+  const limit = ref(PAGE)
+  /** There may be older ones than those that were read. */
+  const more = ref(false)
   const error = ref<ErrorInfo | null>(null)
   /** In the bin since a moment: the way back is still open. */
   const leaving = ref<SessionItem | null>(null)
@@ -27,7 +31,8 @@ export const useSessions = defineStore('sessions', () => {
 
   async function load(): Promise<void> {
     try {
-      const answer = await api.sessions()
+      const answer = await api.sessions({ limit: limit.value })
+      more.value = answer.sessions.length === limit.value
       byId.value = new Map(answer.sessions.map((item) => [item.id, item]))
       n.value = answer.n
       error.value = null
@@ -57,7 +62,12 @@ export const useSessions = defineStore('sessions', () => {
   /** Archived conversations, read when somebody looks at them. */
   const shelf = ref<SessionItem[]>([])
   async function loadArchive(): Promise<void> {
-    shelf.value = (await api.sessions(true)).sessions
+    shelf.value = (await api.sessions({ archived: true })).sessions
+  }
+
+  async function loadMore(): Promise<void> {
+    limit.value += PAGE
+    await load()
   }
 
   async function archive(id: string, away: boolean): Promise<void> {
@@ -122,6 +132,8 @@ export const useSessions = defineStore('sessions', () => {
     byId,
     list,
     loaded,
+    more,
+    loadMore,
     error,
     load,
     subscribe,
