@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from silu.providers.profile import profile_for
 from silu.types.rules import TagRules
 from silu.wire.think_tags import Op, ThinkTags, rebuild
+from tests.wire.reading import chunk, read, sse
 
 
 def route(pieces: list[str], **rules: Any) -> tuple[list[tuple[str, str]], str]:
@@ -272,3 +274,36 @@ def test_no_character_is_lost_and_cuts_make_no_difference(
     for tag in TAGS:
         kept = kept.replace(tag, "")
     assert "".join(kept.replace("\x00", "").split()) == bare(content)
+
+
+# -- the marks a model writes where no server parses them
+
+
+HARMONY = (
+    "<|channel|>analysis<|message|>",
+    "<|end|><|start|>assistant<|channel|>final<|message|>",
+)
+
+
+@pytest.mark.parametrize(
+    ("model", "opening", "closing"),
+    [
+        ("qwen3-8b", "<think>", "</think>"),
+        ("seed-oss-36b-instruct", "<seed:think>", "</seed:think>"),
+        ("MiniMax-M3", "<mm:think>", "</mm:think>"),
+        ("Kimi-K2-Instruct", "◁think▷", "◁/think▷"),
+        ("magistral-small-2509", "[THINK]", "[/THINK]"),
+        ("gpt-oss-20b", *HARMONY),
+        ("gpt-oss-120b", f"<|start|>assistant{HARMONY[0]}", HARMONY[1]),
+    ],
+)
+def test_a_models_own_marks_are_read_behind_any_server(
+    model: str, opening: str, closing: str
+) -> None:
+    rules = profile_for("vllm", model).decode_rules()
+    content = f"{opening}why{closing}answer"
+    for size in (1, 5, len(content)):
+        cuts = [content[at : at + size] for at in range(0, len(content), size)]
+        told = (*(chunk({"content": cut}) for cut in cuts), chunk({}, "stop"))
+        answer = read("openai-chat", sse(*told), rules=rules)
+        assert (answer.thinking, answer.text) == (["why"], "answer")

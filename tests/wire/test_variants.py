@@ -16,10 +16,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from silu.providers.profile import profile_for
 from silu.types.parts import ToolCallPart
 from silu.wire.opaque import opaque_values
-from tests.wire.reading import Answer, chunk, read, sse
+from tests.wire.reading import Answer, read
 
 Event = tuple[str, str]
 """An SSE event's name and its data."""
@@ -28,11 +27,6 @@ Change = Callable[[dict[str, Any]], list[dict[str, Any]]]
 """One event's object into those that stand in its place."""
 
 _LONGEST = 40_000
-
-HARMONY = (
-    "<|channel|>analysis<|message|>",
-    "<|end|><|start|>assistant<|channel|>final<|message|>",
-)
 
 
 @cache
@@ -383,30 +377,3 @@ def test_blocks_and_items_told_in_other_ways_read_the_same(shared: Path, how: st
     for file, told in streams(shared, dialect):
         if '"citations_delta"' not in framed(told).decode():
             same(dialect, told, framed(change(told)), file)
-
-
-# -- the marks a model writes where no server parses them
-
-
-@pytest.mark.parametrize(
-    ("model", "opening", "closing"),
-    [
-        ("qwen3-8b", "<think>", "</think>"),
-        ("seed-oss-36b-instruct", "<seed:think>", "</seed:think>"),
-        ("MiniMax-M3", "<mm:think>", "</mm:think>"),
-        ("Kimi-K2-Instruct", "◁think▷", "◁/think▷"),
-        ("magistral-small-2509", "[THINK]", "[/THINK]"),
-        ("gpt-oss-20b", *HARMONY),
-        ("gpt-oss-120b", f"<|start|>assistant{HARMONY[0]}", HARMONY[1]),
-    ],
-)
-def test_a_models_own_marks_are_read_behind_any_server(
-    model: str, opening: str, closing: str
-) -> None:
-    rules = profile_for("vllm", model).decode_rules()
-    content = f"{opening}why{closing}answer"
-    for size in (1, 5, len(content)):
-        cuts = [content[at : at + size] for at in range(0, len(content), size)]
-        told = (*(chunk({"content": cut}) for cut in cuts), chunk({}, "stop"))
-        answer = read("openai-chat", sse(*told), rules=rules)
-        assert (answer.thinking, answer.text) == (["why"], "answer")

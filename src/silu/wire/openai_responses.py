@@ -20,6 +20,7 @@ from silu.wire.loose import loosely
 from silu.wire.openai_responses_forms import (
     Event,
     Item,
+    OpenItem,
     Response,
     call_text,
     read_any,
@@ -51,33 +52,12 @@ def make_decoder(rules: DecodeRules, streaming: bool, status: int) -> "Responses
     return ResponsesDecoder(rules, streaming=streaming, status=status)
 
 
-class _Open:
-    """An item that has begun: `block` is the index of its call, `done` once it is whole."""
-
-    __slots__ = ("args", "block", "done", "field", "id", "part", "text", "thought")
-
-    def __init__(self) -> None:
-        self.id = ""
-        self.block = -1
-        self.thought = -1
-        self.done = False
-        self.field = ""
-        self.part = 0
-        self.args: list[str] = []
-        self.text = False
-
-    @property
-    def waits(self) -> bool:
-        """Pieces of a call have come whose name has not."""
-        return bool(self.args) and self.block < 0 and not self.done
-
-
 class ResponsesDecoder(BaseDecoder):
     _dialect = "openai-responses"
 
     def __init__(self, rules: DecodeRules, *, streaming: bool, status: int) -> None:
         super().__init__(rules, streaming=streaming, status=status)
-        self._items: dict[int, _Open] = {}
+        self._items: dict[int, OpenItem] = {}
         self._unsealed: dict[str, tuple[int | None, str]] = {}
         self._seed = rules.call_seed
         self._calls = 0
@@ -139,10 +119,10 @@ class ResponsesDecoder(BaseDecoder):
             return event.output_index
         return max(self._items, default=0)
 
-    def _opened(self, place: int) -> _Open:
+    def _opened(self, place: int) -> OpenItem:
         found = self._items.get(place)
         if found is None:
-            found = self._items[place] = _Open()
+            found = self._items[place] = OpenItem()
         return found
 
     # -- pieces of items
@@ -182,7 +162,7 @@ class ResponsesDecoder(BaseDecoder):
         if item.type == "function_call" and opened.block < 0:
             self._open_call(opened, item)
 
-    def _open_call(self, opened: _Open, item: Item) -> None:
+    def _open_call(self, opened: OpenItem, item: Item) -> None:
         call_id = item.call_id or item.id or made_id(self._seed, self._calls)
         self._calls += 1
         opened.block = self._writer.call(call_id, item.name or "", "".join(opened.args))
@@ -205,7 +185,7 @@ class ResponsesDecoder(BaseDecoder):
             case _:
                 self._own(item, raw)
 
-    def _reasoning(self, opened: _Open, item: Item, raw: msgspec.Raw) -> None:
+    def _reasoning(self, opened: OpenItem, item: Item, raw: msgspec.Raw) -> None:
         if opened.thought < 0:
             full, summary = texts(item.content), texts(item.summary)
             self._writer.summary = self._rules.summary or not full
@@ -223,7 +203,7 @@ class ResponsesDecoder(BaseDecoder):
             # Azure may bring the sealed text with the last event only (vendors.md §2.2).
             self._unsealed[item.id] = (index, data)
 
-    def _message(self, opened: _Open, item: Item) -> None:
+    def _message(self, opened: OpenItem, item: Item) -> None:
         if not opened.text:
             for part in item.content or ():
                 if isinstance(part, dict):
@@ -263,7 +243,7 @@ class ResponsesDecoder(BaseDecoder):
                 )
             )
 
-    def _call(self, opened: _Open, item: Item) -> None:
+    def _call(self, opened: OpenItem, item: Item) -> None:
         if opened.block < 0:
             self._open_call(opened, item)
         whole = call_text(item)
@@ -280,7 +260,7 @@ class ResponsesDecoder(BaseDecoder):
         self._writer.keep(opened.block, CALL_ITEM, data, item.type)
         self._end_call(opened)
 
-    def _end_call(self, opened: _Open) -> None:
+    def _end_call(self, opened: OpenItem) -> None:
         unfinished = not is_json("".join(opened.args) or "{}")
         self._writer.end(opened.block, unfinished=unfinished)
         opened.block = -1

@@ -43,6 +43,27 @@ class Item(msgspec.Struct):
     namespace: str | None = None
 
 
+class OpenItem:
+    """An item that has begun: `block` is the index of its call, `done` once it is whole."""
+
+    __slots__ = ("args", "block", "done", "field", "id", "part", "text", "thought")
+
+    def __init__(self) -> None:
+        self.id = ""
+        self.block = -1
+        self.thought = -1
+        self.done = False
+        self.field = ""
+        self.part = 0
+        self.args: list[str] = []
+        self.text = False
+
+    @property
+    def waits(self) -> bool:
+        """Pieces of a call have come whose name has not."""
+        return bool(self.args) and self.block < 0 and not self.done
+
+
 read_event = msgspec.json.Decoder(Event).decode
 read_response = msgspec.json.Decoder(Response).decode
 read_item = msgspec.json.Decoder(Item).decode
