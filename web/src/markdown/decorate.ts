@@ -79,11 +79,10 @@ export async function dress(element: HTMLElement, labels: Labels): Promise<void>
 async function drawDiagram(block: HTMLElement, source: string, labels: Labels): Promise<void> {
   const { diagramOf } = await import('./diagram')
   try {
-    const dark = document.documentElement.dataset.theme === 'dark'
     const picture = document.createElement('img')
     picture.className = 'md-diagram'
     picture.alt = labels.diagram
-    picture.src = URL.createObjectURL(await diagramOf(source, dark))
+    picture.src = URL.createObjectURL(await diagramOf(source))
     if (block.querySelector(':scope > code')?.textContent === source) block.prepend(picture)
   } catch (error) {
     if (!(error instanceof Error)) throw error
