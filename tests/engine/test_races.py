@@ -4,14 +4,16 @@ import asyncio
 
 import pytest
 
-from silu.engine import Done, Parked, TurnPorts
-from silu.store import plans
+from silu.engine import Done, Hub, Parked, TurnPorts
+from silu.engine.hub_client import HubClient
+from silu.store import Session, plans
 from silu.types import facts as f
 from silu.types.facts import Mode
+from silu.types.frames import AckFrame
 from silu.types.levels import Level, LevelChoice
 from silu.types.todos import Plan, PlanStep
 from tests.engine.turns import finish, simple_turn
-from tests.engine.workspace import House, until
+from tests.engine.workspace import House, frames_of, until
 
 pytestmark = pytest.mark.anyio
 
@@ -136,3 +138,57 @@ async def test_words_that_came_too_late_to_steer_are_the_next_message(house: Hou
     messages = (await house.store.messages(session)).messages
     assert [m.content for m in messages if m.role == "user"] == ["Go", "and mind\n\nthe step"]
     assert [m.role for m in messages] == ["user", "assistant", "user", "assistant"]
+
+
+# ----------------------------------------------------------------------------- clients
+
+
+async def deltas_of_a_turn(house: House, client: HubClient, session: str) -> list[str]:
+    house.turn = simple_turn
+    sent = await house.engine.send(session, "Go")
+    await house.engine.wait(sent.run_id)
+    client.push(AckFrame(frame_id="end"))
+    frames = frames_of(await client.take())
+    return [frame["data"]["text"] for frame in frames if frame["type"] == "content_delta"]
+
+
+async def test_a_client_that_follows_twice_at_once_gets_every_frame_once(house: House) -> None:
+    session = await house.session()
+    client = house.hub.client()
+    await asyncio.gather(client.subscribe(session), client.subscribe(session))
+    assert "".join(await deltas_of_a_turn(house, client, session)) == "Here you are."
+    client.close()
+
+
+async def test_a_client_that_leaves_while_it_joins_follows_nothing(house: House) -> None:
+    session = await house.session()
+    client = house.hub.client()
+    joining = asyncio.create_task(client.subscribe(session))
+    await asyncio.sleep(0)
+    client.unsubscribe(session)
+    await joining
+    assert await deltas_of_a_turn(house, client, session) == []
+    client.close()
+
+
+async def test_one_client_that_joins_takes_no_fact_from_another(house: House) -> None:
+    slow, go = asyncio.Event(), asyncio.Event()
+
+    async def level_of(_session: Session) -> None:
+        if not slow.is_set():
+            slow.set()
+            await go.wait()
+
+    hub = Hub(house.store, level_of=level_of)
+    session = await house.session()
+    first, second = hub.client(), hub.client()
+    joining = asyncio.create_task(first.subscribe(session, since=99))
+    await slow.wait()
+    await second.subscribe(session, since=99)
+    await house.engine.set_mode(session, "plan")
+    go.set()
+    await joining
+    for client in (first, second):
+        kinds = [frame["type"] for frame in frames_of(await client.take())]
+        assert kinds == ["snapshot", "mode_update"]
+        client.close()

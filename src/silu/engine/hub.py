@@ -36,7 +36,7 @@ class Channel:
     def __init__(self, session_id: str) -> None:
         self.session_id = session_id
         self.clients: list[HubClient] = []
-        self.joining: list[list[tuple[int, Out]]] = []
+        self.joining: dict[object, list[tuple[int, Out]]] = {}
         self.run: LiveRun | None = None
         self.pending: dict[str, list[f.DeltaData]] = {}
         self.ticked = -1
@@ -193,7 +193,7 @@ class Hub:
         if not channel.clients and not channel.joining:
             return
         out = Out(frame.n, _encode(frame))
-        for late in channel.joining:
+        for late in channel.joining.values():
             late.append((frame.n, out))
         channel.send(out)
 

@@ -28,6 +28,7 @@ class HubClient:
         self._hub = hub
         self._box = box or Outbox()
         self._following: dict[str, Channel] = {}
+        self._joining: dict[str, object] = {}
         self._behind: set[str] = set()
         self._list_n = 0
 
@@ -45,6 +46,7 @@ class HubClient:
     def unsubscribe(self, session_id: str) -> None:
         """Leave a session; what is queued of it is not sent any more."""
         self._behind.discard(session_id)
+        self._joining.pop(session_id, None)
         self._box.drop(session_id)
         channel = self._following.pop(session_id, None)
         if channel is not None:
@@ -108,11 +110,13 @@ class HubClient:
     ) -> None:
         channel = self._hub.channel(session_id)
         late: _Late = []
-        channel.joining.append(late)
+        # Whoever joins the session after this one, or leaves it, takes its place.
+        this = self._joining[session_id] = object()
+        channel.joining[this] = late
         try:
             missed = await self._missed(channel, since=since, blocks=blocks, whole=whole)
             # From here on nothing awaits: no frame can slip in between.
-            if self._box.closed:
+            if self._box.closed or self._joining.get(session_id) is not this:
                 return
             channel.flush()
             newer = [(n, out) for n, out in late if n > missed.head]
@@ -121,7 +125,9 @@ class HubClient:
             channel.clients.append(self)
             self._following[session_id] = channel
         finally:
-            channel.joining.remove(late)
+            del channel.joining[this]
+            if self._joining.get(session_id) is this:
+                del self._joining[session_id]
             self._hub.forget_idle(channel)
 
     async def _missed(
