@@ -2,9 +2,11 @@
 
 import asyncio
 import re
+from collections.abc import AsyncGenerator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+import msgspec
 import pytest
 
 from silu.agent.memory import MemoryRun, Told
@@ -18,13 +20,15 @@ from silu.fakes.script import (
     overloaded,
     silence,
 )
+from silu.providers.client import Client
 from silu.tools import Tool, ToolContext, ToolOutput, object_schema
 from silu.types import facts
-from silu.types.calls import ToolSpec
+from silu.types.calls import CallEvent, CallRequest, ToolSpec
 from silu.types.errors import Failure
+from silu.types.events import TextDelta
 from silu.types.facts import DeltaData
 from silu.types.levels import Level
-from silu.types.parts import ThinkingPart, ToolResultPart
+from silu.types.parts import ThinkingPart, ToolResultPart, text_of, thinking_of
 from tests.agent.bench import MESSAGES, READ, Bench, bench, raw, todo
 
 pytestmark = pytest.mark.anyio
@@ -286,6 +290,36 @@ async def test_a_fault_of_our_own_ends_the_run_with_a_plain_word(one: Bench) -> 
     assert isinstance(one.done.error, facts.ErrorInfo)
     assert one.done.error.kind == "internal"
     assert "inner detail" not in one.done.error.message
+
+
+class Breaking:
+    """A client that breaks in the middle of a text."""
+
+    def __init__(self, whole: Client) -> None:
+        self.whole = whole
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.whole, name)
+
+    async def stream(self, request: CallRequest) -> AsyncGenerator[CallEvent]:
+        async for event in self.whole.stream(request):
+            yield event
+            if isinstance(event, TextDelta):
+                raise KeyError("secret words")
+
+
+async def test_a_fault_of_our_own_in_mid_answer_keeps_what_was_shown(b: Bench) -> None:
+    whole, b.client = b.client, cast("Client", Breaking(b.client))
+    b.fake.script = play(answer(Think("Hm."), "I look at it, and then " * 40), answer("Hello."))
+    assert (await b.say("go", level=Level.HIGH)).status == "failed"
+    assert "secret" not in raw([msgspec.to_builtins(fact) for fact in b.facts()])
+    cut_off = next(message for message in b.messages if message.role == "assistant")
+    assert cut_off.interrupted
+    assert [*b.shown().values()] == [thinking_of(cut_off), text_of(cut_off)]
+    assert text_of(cut_off).startswith("I look")
+    b.client = whole
+    assert (await b.say("again")).status == "completed"
+    assert b.fake.refusals == []
 
 
 async def test_words_that_come_during_the_last_answer_are_the_next_message(b: Bench) -> None:

@@ -6,11 +6,13 @@ from collections.abc import Coroutine
 from typing import Any, Literal
 
 from silu.agent.accounting import estimate_tokens
-from silu.agent.ports import AnswersNow, EndsThinking
+from silu.agent.ports import AnswersNow, EndsThinking, Stale
 from silu.agent.steps import Step, StepResult
+from silu.agent.tool_exec import NOT_RUN, answer_all
 from silu.agent.turn import Turn
 from silu.types import facts
 from silu.types.agents import ThinkingLimit
+from silu.types.errors import UserError
 
 Why = Literal["person", "time_limit", "answer_now", "thinking_limit"]
 
@@ -31,7 +33,15 @@ async def call_model(turn: Turn) -> StepResult:
     """
     step = Step(turn)
     while True:
-        ended = await _watched(turn, step)
+        try:
+            ended = await _watched(turn, step)
+        except (Stale, UserError):
+            raise
+        except Exception:
+            left = await step.broken()
+            if left.calls:
+                await answer_all(turn, left.calls, NOT_RUN)
+            raise
         if isinstance(ended, StepResult):
             return ended
         if ended in {"person", "time_limit"}:

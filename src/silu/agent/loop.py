@@ -30,7 +30,7 @@ from silu.agent.skills import close
 from silu.agent.steps import CUT, Cut, StepResult
 from silu.agent.titles import title_of
 from silu.agent.todo import touched_ids
-from silu.agent.tool_exec import answer_all, resume_calls, run_calls
+from silu.agent.tool_exec import NOT_RUN, answer_all, resume_calls, run_calls
 from silu.agent.turn import Turn, resolution_pair
 from silu.tools.toolbox import ToolBox
 from silu.types import facts
@@ -42,8 +42,6 @@ from silu.types.levels import Level
 from silu.types.parts import ToolCallPart
 
 log = logging.getLogger(__name__)
-
-NOT_RUN = "not run: the model's reply was cut off before this tool could run"
 
 
 async def run_turn(

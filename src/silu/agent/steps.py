@@ -30,6 +30,7 @@ _TEXT = (ev.TextDelta, ev.ThinkingDelta)
 _NO_END = Failure(
     kind="stream_cut", message="The model's answer ended without its end.", retryable=True
 )
+_BROKEN = Failure(kind="unknown", message="silu failed while it read the answer.")
 
 
 Cut = Literal["person", "time_limit", "parked"]
@@ -337,6 +338,10 @@ class Step:
             )
             message.parts[:0] = [block.part() for block in self.carried]
         return await self._ended(message, told, failure=failure)
+
+    async def broken(self) -> StepResult:
+        """Something on our side failed: what was shown is kept, marked as cut."""
+        return await self._ended(self._partial(), self._close_all(), failure=_BROKEN)
 
     async def interrupted(self, cut: Cut) -> StepResult:
         """The call was stopped: what was shown is kept, marked as cut."""

@@ -28,6 +28,7 @@ from silu.types.parts import Message, Part, ResultStatus, ToolCallPart, ToolResu
 CARD_CHARS = 2_000
 """How much of a result the card shows; the whole is behind its reference."""
 
+NOT_RUN = "not run: the model's reply was cut off before this tool could run"
 UNKNOWN = "interrupted: silu was stopped while this ran, and what it did is unknown"
 
 
