@@ -37,7 +37,7 @@ const texts: Texts = {
   sidebar: {
     label: '对话列表',
     new: '新对话',
-    search: '搜索标题…',
+    search: '搜索回答与思考…',
     open: '打开对话列表',
     close: '收起对话列表',
     empty: '对话会显示在这里。',

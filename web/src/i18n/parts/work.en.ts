@@ -112,7 +112,7 @@ export default {
     },
     access: {
       tokens: 'Tokens for programs',
-      tokensHint: 'Each opens the interfaces under /v1, which speak as OpenAI and Anthropic do, and nothing else.',
+      tokensHint: 'Each opens the compatible interfaces under /v1 and nothing else.',
       name: 'Name of the program',
       create: 'New token',
       once: 'Shown this once:',

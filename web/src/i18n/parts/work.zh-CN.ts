@@ -112,7 +112,7 @@ export default {
     },
     access: {
       tokens: '程序令牌',
-      tokensHint: '每个令牌只能打开 /v1 下与 OpenAI、Anthropic 兼容的接口。',
+      tokensHint: '每个令牌只能打开 /v1 下的兼容接口。',
       name: '程序名称',
       create: '新建令牌',
       once: '仅显示这一次：',
