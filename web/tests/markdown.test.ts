@@ -57,6 +57,9 @@ const CASES: Record<string, string> = {
   'hard breaks and links': 'a  \nb https://example.com/x_y_z c\\\nd',
 }
 
+/** Hundreds of drawings; on a busy machine they take more than the usual five seconds. */
+const PATIENCE_MS = 30_000
+
 describe('streamed Markdown', () => {
   for (const [name, text] of Object.entries(CASES)) {
     it(`shows ${name} as one render would`, () => {
@@ -85,7 +88,7 @@ describe('streamed Markdown', () => {
       ),
       { numRuns: 600 },
     )
-  })
+  }, PATIENCE_MS)
 
   it('leaves the nodes of finished blocks alone', () => {
     const root = document.createElement('div')
