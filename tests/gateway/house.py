@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import aiohttp
 from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosedError
 
 from silu.config import Endpoint, EndpointFile, Paths
 
@@ -140,11 +141,13 @@ class Client:
         self._reader = asyncio.create_task(self._read())
 
     async def _read(self) -> None:
-        async for text in self.socket:
-            frame = json.loads(text)
-            self._take(frame)
-            self.frames.append(frame)
-            self._news.set()
+        # A server that is killed says no goodbye; `until` tells where that was not meant.
+        with contextlib.suppress(ConnectionClosedError):
+            async for text in self.socket:
+                frame = json.loads(text)
+                self._take(frame)
+                self.frames.append(frame)
+                self._news.set()
 
     def _take(self, frame: Frame) -> None:
         kind = frame["type"]

@@ -2,9 +2,12 @@
 
 import pytest
 
-from silu.store import NewSession, Store
+from silu.store import NewSession, Store, log, runs
+from silu.store.sql import Tx
 from silu.types.errors import UserError
+from silu.types.facts import Question, WaitResolved
 from silu.types.todos import Todo
+from tests.store.rows import begin
 
 pytestmark = pytest.mark.anyio
 
@@ -118,3 +121,24 @@ async def test_what_is_not_there_is_said_in_a_sentence(store: Store) -> None:
     with pytest.raises(UserError) as told:
         await store.blob("../../etc/passwd")
     assert told.value.code == "unknown_blob"
+
+
+async def test_a_run_that_comes_to_its_question_again_does_not_ask_again(store: Store) -> None:
+    session = (await store.create_session(NewSession())).item.id
+    ref = await begin(store, session)
+    ask = Question(question_id=f"{ref.run_id}.q", text="Sure?", choices=[])
+
+    def asked(tx: Tx) -> int:
+        return len(log.append(tx, session, ref.run_id, [ask]))
+
+    def answered(tx: Tx) -> bool:
+        kept = runs.answer_wait(tx, session, ask.question_id, {"answer": "yes"})
+        log.append(tx, session, None, [WaitResolved(wait_id=ask.question_id, decision="answered")])
+        return kept
+
+    assert await store.write(asked) == 1
+    assert len((await store.session(session)).waits) == 1
+    assert await store.write(answered)
+    assert await store.write(asked) == 0
+    assert (await store.session(session)).waits == []
+    assert await store.read(lambda tx: runs.wait_is_over(tx, ask.question_id))

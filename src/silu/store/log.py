@@ -40,7 +40,12 @@ _HEAD = Sql(sa.select(_s.c.head, _s.c.log_start).where(_s.c.id == bindparam("ses
 def append(
     tx: Tx, session_id: str, run_id: str | None, data: Sequence[f.FactData]
 ) -> list[FactFrame]:
-    """Number facts without a gap, keep them, and do what they mean for the other tables."""
+    """Number facts without a gap, keep them, and do what they mean for the other tables.
+
+    What a person was asked before is not asked again: a run that is taken up comes to the same
+    question anew, and the answer may be there by then.
+    """
+    data = [one for one in data if not _was_asked(tx, one)]
     if not data:
         return []
     frames = _number(tx, session_id, run_id, data)
@@ -175,6 +180,18 @@ def _project(tx: Tx, frame: FactFrame, data: f.FactData) -> None:
             _skill(tx, frame, data)
         case _:
             return
+
+
+def _was_asked(tx: Tx, data: f.FactData) -> bool:
+    match data:
+        case f.ApprovalRequest():
+            wait_id = data.approval_id
+        case f.Question():
+            wait_id = data.question_id
+        case _:
+            return False
+    known = sa.exists().where(schema.approvals.c.id == wait_id)
+    return bool(tx.execute(sa.select(known)).scalar())
 
 
 def _ask(tx: Tx, frame: FactFrame, wait_id: str, *, call_id: str | None) -> None:

@@ -18,7 +18,6 @@ from typing import Any, Self, TypeVar
 
 import msgspec
 
-from silu.store import blobs as blob_table
 from silu.store import (
     audit,
     carry,
@@ -37,6 +36,7 @@ from silu.store import (
     todos,
     turns,
 )
+from silu.store import blobs as blob_table
 from silu.store.api import NewSession, Session, SessionPage
 from silu.store.database import Database, Trouble
 from silu.store.search import Filter
