@@ -101,6 +101,32 @@ async def test_compaction_in_a_tool_loop_keeps_the_request_todos_and_the_run(b: 
     assert "changed from outside" not in raw(b.fake.bodies[-1])
 
 
+@pytest.mark.parametrize(("window", "whole"), [(60_000, True), (16_000, False)])
+async def test_a_long_request_stays_whole_where_there_is_room_and_else_says_what_is_missing(
+    one: Bench, window: int, whole: bool
+) -> None:
+    narrow(one, window)
+    request = "BEGIN " + "please mind this too. " * 800 + "END"
+    (one.session.workspace / "notes.txt").write_text("a line of the notes\n" * 800)
+
+    def script(asked: Asked) -> Answer:
+        if is_summary(asked):
+            return answer("Notes: read some.")
+        if one.session.compacted is None or one.session.compacted.summary is None:
+            said = "I have read this part of it and go on. " * 60
+            return answer(said, Call("read_file", {"path": "notes.txt", "start_line": asked.turn}))
+        return answer("All told.")
+
+    one.fake.script = script
+    await one.say(request)
+    assert one.session.compacted is not None
+    assert one.session.compacted.summary is not None
+    kept = text_of(one.session.compacted.summary)
+    assert "BEGIN please" in kept
+    assert (request in kept) is whole
+    assert ("characters of it are left out" in kept) is not whole
+
+
 async def test_old_tool_results_go_first_and_can_be_read_again(one: Bench) -> None:
     narrow(one, 20_000)
     (one.session.workspace / "notes.txt").write_text("a line of the notes\n" * 900)

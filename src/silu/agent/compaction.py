@@ -44,7 +44,8 @@ MAX_FAILURES = 2
 PERSON = "person"
 """The reason of a compaction that was asked for."""
 
-_REQUEST_CHARS = 12_000
+_REQUEST_SHARE = 0.25
+"""How much of the window the current request may take in a summary, at three characters a token."""
 _RESULT_CHARS = 1_200
 _PROMPT = Path(__file__).parent / "prompts" / "summary.md"
 
@@ -201,7 +202,7 @@ async def _summary(turn: Turn, at: int, *, window: int) -> Message | None:
         return None
     return Message(
         role="user",
-        parts=[TextPart(text=_with_state(turn, at, text), id=turn.new_id())],
+        parts=[TextPart(text=_with_state(turn, at, text, window=window), id=turn.new_id())],
         id=f"{turn.context.epoch.id}.{turn.context.epoch.number + 1}.summary",
     )
 
@@ -257,19 +258,29 @@ async def _heard(turn: Turn, start: CallStart, end: CallEnd, sent_at: int) -> st
     return text_of(end.message).strip() if complete else ""
 
 
-def _with_state(turn: Turn, at: int, summary: str) -> str:
+def _with_state(turn: Turn, at: int, summary: str, *, window: int) -> str:
     """The summary, the current request in its own words, then todos and plan from the store."""
     pieces = [f"The conversation so far was too long to go on with. Its notes:\n\n{summary}"]
     asked = next(
         (m for m in turn.context.messages[:at] if m.id == turn.state.user_message_id), None
     )
     if asked is not None and (words := text_of(asked).strip()):
-        pieces.append(f"The person's current request, in their words:\n\n{words[:_REQUEST_CHARS]}")
+        told = _request(words, limit=round(_REQUEST_SHARE * window) * 3)
+        pieces.append(f"The person's current request, in their words:\n\n{told}")
     if (todos := turn.todos.format_for_injection()) is not None:
         pieces.append(todos)
     if (plan := turn.plans.newest("approved")) is not None:
         pieces.append(approved_text(plan))
     return "\n\n".join(pieces)
+
+
+def _request(words: str, *, limit: int) -> str:
+    """The request whole, or its beginning and end around a note of what is missing."""
+    if len(words) <= limit:
+        return words
+    half = limit // 2
+    left_out = len(words) - 2 * half
+    return f"{words[:half]}\n[{left_out} characters of it are left out here]\n{words[-half:]}"
 
 
 def _transcript(turn: Turn, at: int, *, limit: int) -> str:
