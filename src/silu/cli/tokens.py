@@ -86,7 +86,7 @@ def _within(number: int | None, most: int, option: str) -> int | None:
 def _parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(
         prog="silu tokens",
-        description="Tokens for programs that speak the OpenAI or Anthropic protocol with silu.",
+        description="Tokens for programs that use the compatible routes below /v1.",
     )
     actions = top.add_subparsers(dest="action", required=True, metavar="action", title="actions")
     actions.add_parser("list", help="the tokens and what they open")
@@ -97,7 +97,7 @@ def _parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="PATTERN",
-        help="only these models, such as 'deepseek/*'; repeatable",
+        help="only these models, such as 'vendor/*'; repeatable",
     )
     create.add_argument(
         "--per-minute", type=int, default=60, metavar="N", help="calls a minute, 0: no limit (60)"
