@@ -232,7 +232,9 @@ class _Call:
 
 
 def _fingerprint(prepared: Prepared) -> bytes:
-    return hashlib.sha256(prepared.http.url.encode() + b"\0" + prepared.http.body).digest()
+    digest = hashlib.sha256(prepared.http.url.encode() + b"\0")
+    digest.update(prepared.http.body)
+    return digest.digest()
 
 
 def _refuse(messages: list[Message], origin: Origin) -> tuple[list[Message], list[Refused]]:
