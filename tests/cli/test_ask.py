@@ -125,6 +125,30 @@ async def test_a_session_goes_on_with_its_own_thinking(vendor: Setup) -> None:
     assert "My name is Ada" in listed.out
 
 
+async def test_a_session_is_gone_on_with_in_the_mode_and_with_the_rules_that_are_said(
+    vendor: Setup,
+) -> None:
+    fake, workspace = vendor
+    write = [Call("write_file", {"path": f"{name}.txt", "content": name}) for name in "abc"]
+    fake.script = play(
+        *(answer(write[0]), answer("a"), answer(write[1]), answer("b")),
+        *(answer(write[0], write[1], write[2]), answer("c"), answer(write[0]), answer("d")),
+    )
+    ask = ("ask", "Go", "--json", "--allow")
+    first = await silu(workspace, *ask, "write_file:a.txt", "--model", REF)
+    session = ("--session", json.loads(first.out)["session_id"])
+    await silu(workspace, *ask, "write_file:b.txt", *session)
+    for name in "ab":
+        (workspace.work / f"{name}.txt").unlink()
+    await silu(workspace, "ask", "Go", *session)
+    assert sorted(path.name for path in workspace.work.glob("?.txt")) == ["a.txt", "b.txt"]
+    (workspace.work / "a.txt").unlink()
+    planned = await silu(workspace, "ask", "Go", *session, "--mode", "plan")
+    assert planned.code == 0, planned.err
+    assert not (workspace.work / "a.txt").exists()
+    assert "this session is in plan mode" in json.dumps(fake.bodies[-1])
+
+
 async def test_a_failing_vendor_ends_with_1_and_one_sentence(vendor: Setup) -> None:
     fake, workspace = vendor
     refuse = Failure(kind="auth", message="bad key", status=401)

@@ -58,7 +58,7 @@ def _ask(commands: "_Commands[argparse.ArgumentParser]") -> None:
     p.add_argument("question", nargs="*", help="what to ask; `-` reads it from stdin")
     p.add_argument("--model", help="vendor/model-id (see `silu models`)")
     p.add_argument("--level", help="thinking level: off, minimal, low, medium, high, …")
-    p.add_argument("--mode", choices=["plan", "build"], default="build", help="(build)")
+    p.add_argument("--mode", choices=["plan", "build"], help="(build, or the session's own)")
     p.add_argument(
         "--allow",
         action="append",

@@ -80,10 +80,11 @@ async def _ask(args: argparse.Namespace, question: str, allowed: list[Rule]) -> 
     try:
         session_id = args.session or await _begin(link, args, allowed, sink)
         if args.session and allowed:
-            await link.patch_session(session_id, api.SessionPatch(approvals=allowed))
+            await _allow(link, session_id, allowed)
         if args.session and args.model:
             await _command(link, "set_model", session_id, {"model": args.model})
-        done = await _turn(link, session_id, question, sink, level=args.level)
+        how = {"level": args.level, "mode": args.mode}
+        done = await _turn(link, session_id, question, sink, how=how)
     except SiluError:
         sink.broken()
         raise
@@ -97,7 +98,7 @@ async def _begin(link: Link, args: argparse.Namespace, allowed: list[Rule], sink
     """A new session that works where the person is, but not where silu's own keys lie."""
     wish = api.SessionCreate(
         model=args.model,
-        mode=args.mode,
+        mode=args.mode or "build",
         level=args.level,
         workspace=str(Path.cwd()),
         approvals=allowed,
@@ -111,14 +112,21 @@ async def _begin(link: Link, args: argparse.Namespace, allowed: list[Rule], sink
         return await link.create_session(msgspec.structs.replace(wish, workspace=None))
 
 
+async def _allow(link: Link, session_id: str, allowed: list[Rule]) -> None:
+    """Put rules behind those the session has: the last one that matches decides."""
+    kept = msgspec.convert((await link.session(session_id))["approvals"], list[Rule])
+    older = [rule for rule in kept if rule not in allowed]
+    await link.patch_session(session_id, api.SessionPatch(approvals=[*older, *allowed]))
+
+
 async def _turn(
-    link: Link, session_id: str, question: str, sink: Sink, *, level: str | None
+    link: Link, session_id: str, question: str, sink: Sink, *, how: dict[str, str | None]
 ) -> Frame:
     """Send, follow to the `done` of our run, and give its data. Ctrl-C stops the run."""
     # What was said before is not printed again.
     head = (await link.session(session_id))["head"]
     await link.command("subscribe", session_id, {"since": head})
-    sent = await _command(link, "send", session_id, {"text": question, "level": level})
+    sent = await _command(link, "send", session_id, {"text": question, **how})
     sink.run_id = sent["run_id"]
     asked = person.Person(lambda kind, data: link.command(kind, session_id, data))
     following = asyncio.create_task(_follow(link, sink, asked))
