@@ -3,8 +3,9 @@
     python scripts/screenshots.py [--out docs/pictures]
 
 For each of 1280 and 390 px, light and dark, and once in Chinese: in mid-thought, at work, after
-the answer, and after a reload in the middle of a second thought. Starts a server of its own on a
-free port, with data and a workspace of its own, and ends it.
+the answer, and after a reload in the middle of a second thought; some looks also show the panels
+around the conversation. Starts a server of its own on a free port, with data and a workspace of
+its own, and ends it.
 """
 
 import argparse
@@ -46,12 +47,40 @@ class Words(NamedTuple):
     think: str
     thinking: str
     stop: str
+    search: str
+    inspector: str
+    usage: str
+    settings: str
+    models: str
 
 
 WORDS = {
-    "en": Words("What is in this folder?", "Think about stairs.", "Thinking…", "Stop"),
-    "zh-CN": Words("这个文件夹里有什么？", "想一想楼梯。", "思考中…", "停止"),
+    "en": Words(
+        "What is in this folder?",
+        "Think about stairs.",
+        "Thinking…",
+        "Stop",
+        "stairs",
+        "Inspector",
+        "Usage",
+        "Settings",
+        "Models and keys",
+    ),
+    "zh-CN": Words(
+        "这个文件夹里有什么？",
+        "想一想楼梯。",
+        "思考中…",
+        "停止",
+        "楼梯",
+        "检查器",
+        "用量",
+        "设置",
+        "模型与密钥",
+    ),
 }
+
+
+TURN = ("thinking", "working", "answer", "reloaded")
 
 
 class Look(NamedTuple):
@@ -60,7 +89,7 @@ class Look(NamedTuple):
     width: int
     scheme: str
     language: str = "en"
-    shots: tuple[str, ...] = ("thinking", "working", "answer", "reloaded")
+    shots: tuple[str, ...] = TURN
 
     @property
     def name(self) -> str:
@@ -68,11 +97,11 @@ class Look(NamedTuple):
 
 
 LOOKS = (
-    Look(1280, "light"),
-    Look(1280, "dark"),
+    Look(1280, "light", shots=(*TURN, "search", "inspector")),
+    Look(1280, "dark", shots=(*TURN, "palette", "usage")),
     Look(390, "light"),
     Look(390, "dark"),
-    Look(1280, "light", "zh-CN", shots=("working",)),
+    Look(1280, "light", "zh-CN", shots=("working", "settings")),
 )
 
 
@@ -128,13 +157,19 @@ def session_with_files(at: Server, home: Path) -> str:
 
 
 def take(page: Page, look: Look, out: Path) -> None:
-    """Two turns of the demo, with a picture at four moments."""
+    """Two turns of the demo, with a picture at four moments, and the panels."""
     words = WORDS[look.language]
 
     def shoot(moment: str) -> None:
         if moment in look.shots:
             page.screenshot(path=out / f"{moment}-{look.name}.png")
             print(f"{moment}-{look.name}.png", flush=True)
+
+    def shoot_panel(name: str) -> None:
+        page.get_by_role("dialog").wait_for()
+        page.wait_for_timeout(600)
+        shoot(name)
+        page.keyboard.press("Escape")
 
     ask(page, words.look)
     wait_for_thought(page, words)
@@ -149,6 +184,22 @@ def take(page: Page, look: Look, out: Path) -> None:
     page.reload()
     wait_for_thought(page, words)
     shoot("reloaded")
+    if set(look.shots) <= set(TURN):
+        return
+    wait_until_done(page, words)
+    page.get_by_role("searchbox").fill(words.search)
+    page.locator(".hit mark").first.wait_for()
+    shoot("search")
+    page.get_by_role("searchbox").fill("")
+    page.keyboard.press("Control+k")
+    shoot_panel("palette")
+    page.get_by_role("button", name=words.inspector).click()
+    shoot_panel("inspector")
+    page.get_by_role("button", name=words.usage, exact=True).click()
+    shoot_panel("usage")
+    page.get_by_role("button", name=words.settings, exact=True).click()
+    page.get_by_role("button", name=words.models, exact=True).click()
+    shoot_panel("settings")
 
 
 def open_page(browser: Browser, at: Server, home: Path, look: Look) -> Page:

@@ -37,6 +37,21 @@ def test_a_rule_is_added_changed_and_removed(visit: Visitor) -> None:
     until(lambda: rules() == [])
 
 
+def test_folders_are_trusted_and_an_engine_is_chosen(visit: Visitor, tmp_path: Path) -> None:
+    page = visit.page()
+    sheet = pane(page, "Tools and approvals")
+    field = sheet.get_by_label("Trusted folders")
+    field.fill(str(tmp_path))
+    field.press("Enter")
+    expect(sheet.locator("code", has_text=str(tmp_path))).to_be_visible()
+    sheet.get_by_label("Web search").select_option("none")
+    until(lambda: visit.call("GET", "/settings")["search_engine"] == "none")
+    assert visit.call("GET", "/settings")["trusted_folders"] == [str(tmp_path)]
+    sheet.get_by_label("Web search").select_option("")
+    sheet.get_by_role("button", name=f"Remove {tmp_path}").click()
+    until(lambda: visit.call("GET", "/settings")["trusted_folders"] == [])
+
+
 def test_a_limit_is_set_and_taken_away(visit: Visitor) -> None:
     page = visit.page()
     sheet = pane(page, "Server")
