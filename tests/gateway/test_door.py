@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import logging
 import signal
 import socket
 import subprocess
@@ -14,6 +15,8 @@ import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
+from silu.config import mask
+from silu.gateway.logs import JsonLines, Lines
 from silu.types.frames import COMMANDS
 from tests.gateway.house import TOKEN, Workspace, clean_env, client, http
 
@@ -346,3 +349,38 @@ async def test_a_method_that_a_path_does_not_have_is_told_as_json(demo: Workspac
                 assert answer.status == 405
                 assert answer.headers["allow"] == allowed
                 assert (await answer.json())["error"]["code"] == "method_not_allowed"
+
+
+async def test_the_log_has_a_line_a_request_and_nothing_of_what_was_said(
+    workspace: Workspace,
+) -> None:
+    workspace.env |= {"SILU_LOG": "info", "SILU_LOG_FORMAT": "json"}
+    workspace.start()
+    async with http(workspace) as web, client(workspace) as page:
+        session_id = await web.new_session(title="zeppelin")
+        await page.ask("subscribe", session_id, since=0)
+        ack = await page.ask("send", session_id, client_id="z", text="Tell me about zeppelins")
+        await page.done(ack["data"]["run_id"])
+        await web("GET", "/search?q=zeppelins")
+        await web("GET", "/nothing", status=404)
+    workspace.stop()
+    lines = [json.loads(line) for line in workspace.stderr().splitlines()]
+    told = [(line["method"], line["path"], line["status"]) for line in lines if "path" in line]
+    assert ("POST", "/api/v1/sessions", 201) in told
+    assert ("GET", "/api/v1/search", 200) in told
+    assert ("GET", "/api/v1/nothing", 404) in told
+    assert all(line["ms"] >= 0 for line in lines if "path" in line)
+    assert "eppelin" not in workspace.stderr()
+    assert TOKEN not in workspace.stderr()
+
+
+def test_a_log_line_tells_of_a_failure_without_its_words() -> None:
+    key = "sk-abcdefghijklmnop0123456789"
+    error = ValueError("what a person wrote")
+    info = (type(error), error, error.__traceback__)
+    record = logging.LogRecord("x", logging.ERROR, "", 0, "failed with %s", (key,), info)
+    for form in (Lines, JsonLines):
+        line = form(mask).format(record)
+        assert "ValueError at" in line
+        assert "what a person wrote" not in line
+        assert key not in line

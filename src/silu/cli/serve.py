@@ -11,10 +11,11 @@ from pathlib import Path
 
 from silu.app import App
 from silu.cli.exits import OK
-from silu.config import Paths
+from silu.config import Environment, Paths, mask
 from silu.engine import Owner
 from silu.gateway.asgi import Gateway
 from silu.gateway.auth import Guard
+from silu.gateway.logs import JsonLines, Lines
 from silu.gateway.server import bind, server
 from silu.gateway.ws import HEARTBEAT_SECONDS
 from silu.types.errors import UserError
@@ -122,7 +123,8 @@ def _heartbeat(env: Mapping[str, str]) -> float:
 
 
 def _log_to_stderr(env: Mapping[str, str]) -> None:
-    """Plain lines on stderr; `SILU_LOG` is debug, info, warning (the default) or error."""
+    """Lines on stderr; `SILU_LOG` is debug, info, warning (the default) or error,
+    `SILU_LOG_FORMAT` text (the default) or json."""
     word = env.get("SILU_LOG", "warning").upper()
     level = logging.getLevelNamesMapping().get(word)
     if level is None:
@@ -132,6 +134,19 @@ def _log_to_stderr(env: Mapping[str, str]) -> None:
             setting="SILU_LOG",
             fix="Use debug, info, warning or error.",
         )
-    logging.basicConfig(
-        level=level, format="%(asctime)s %(levelname)s %(name)s: %(message)s", stream=sys.stderr
-    )
+    match env.get("SILU_LOG_FORMAT", "text"):
+        case "text":
+            form = Lines
+        case "json":
+            form = JsonLines
+        case other:
+            raise UserError(
+                f"SILU_LOG_FORMAT={other!r} is no form of a log.",
+                code="bad_config",
+                setting="SILU_LOG_FORMAT",
+                fix="Use text or json.",
+            )
+    secrets_known = list(Environment(env).secrets())
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(form(lambda text: mask(text, secrets_known)))
+    logging.basicConfig(level=level, handlers=[handler])

@@ -1,5 +1,6 @@
 """The ASGI application: one door with the checks of `auth`, behind it the routes."""
 
+import logging
 from collections.abc import Mapping
 from typing import Any
 
@@ -22,6 +23,8 @@ from silu.gateway.dispatch import (
     read_body,
     respond,
 )
+from silu.gateway.logs import Access
+from silu.gateway.logs import log as access_log
 from silu.gateway.sse import stream_session
 from silu.gateway.ws import HEARTBEAT_SECONDS, Sockets
 from silu.types.api import TokenPost
@@ -56,6 +59,12 @@ class Gateway:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         match scope["type"]:
+            case "http" if access_log.isEnabledFor(logging.INFO):
+                access = Access(scope)
+                try:
+                    await self._http(scope, receive, _with_safe_headers(access.watched(send)))
+                finally:
+                    access.tell()
             case "http":
                 await self._http(scope, receive, _with_safe_headers(send))
             case "websocket":
