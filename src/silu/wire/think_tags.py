@@ -433,7 +433,8 @@ def _find(text: str, tags: tuple[str, ...], at: int) -> tuple[int, str | None]:
     if best >= 0:
         return best, found
     longest = max(len(tag) for tag in tags)
+    firsts = {tag[0] for tag in tags}
     for i in range(max(at, len(text) - longest + 1), len(text)):
-        if _could_begin(text[i:], tags):
+        if text[i] in firsts and _could_begin(text[i:], tags):
             return i, None
     return -1, None
