@@ -53,6 +53,19 @@ _WATCH = """() => {
 
 _STOP = "() => { window.__seen.on = false; return window.__seen }"
 
+# Code gets its colours when it is first seen.
+_PLAIN = """(node) => {
+  const copy = node.cloneNode(true)
+  for (const code of copy.querySelectorAll('pre > code')) code.textContent = code.textContent
+  return copy.innerHTML
+}"""
+
+_DRAWN = """(node) => {
+  const copy = node.cloneNode(true)
+  for (const code of copy.querySelectorAll('pre code')) code.textContent = code.textContent
+  return copy.innerHTML
+}"""
+
 _FIRST_PAINT = """() => {
   const look = () => {
     if (document.querySelector('.turn .text')) {
@@ -118,8 +131,8 @@ def streaming(folder: Path, text: str, *, deltas: int) -> Iterator[Endpoint]:
 
 
 def drawn(page: Page) -> str:
-    """The answer's nodes, as far as they do not depend on when they were drawn."""
-    return page.locator(".turn .text").last.inner_html()
+    """The answer's nodes, without the colours of code: those come when a block is first seen."""
+    return page.locator(".turn .text").last.evaluate(_DRAWN)
 
 
 def stream(page: Page) -> tuple[Seen, bool]:
