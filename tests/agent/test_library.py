@@ -246,7 +246,8 @@ def test_the_library_needs_no_database_and_no_server() -> None:
 
 @pytest.mark.parametrize("name", ["ask.py", "agent.py"])
 async def test_the_examples_run_on_the_demo(name: str, tmp_path: Path) -> None:
-    env = {"PATH": os.environ["PATH"], "SILU_HOME": str(tmp_path), "HOME": str(tmp_path)}
+    home = str(tmp_path)
+    env = {"PATH": os.environ["PATH"], "HOME": home, "SILU_HOME": home, "SILU_DEMO_RATE": "0"}
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         str(ROOT / "examples" / name),

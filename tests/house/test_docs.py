@@ -112,7 +112,7 @@ def test_the_python_of_a_page_runs_with_the_demo(page: str, tmp_path: Path) -> N
     for code in blocks:
         run = subprocess.run(
             [sys.executable, "-c", code],
-            env={**os.environ, "SILU_HOME": str(tmp_path)},
+            env={**os.environ, "SILU_HOME": str(tmp_path), "SILU_DEMO_RATE": "0"},
             capture_output=True,
             text=True,
             check=False,
