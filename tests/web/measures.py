@@ -53,13 +53,6 @@ _WATCH = """() => {
 
 _STOP = "() => { window.__seen.on = false; return window.__seen }"
 
-# Code gets its colours when it is first seen.
-_PLAIN = """(node) => {
-  const copy = node.cloneNode(true)
-  for (const code of copy.querySelectorAll('pre > code')) code.textContent = code.textContent
-  return copy.innerHTML
-}"""
-
 _DRAWN = """(node) => {
   const copy = node.cloneNode(true)
   for (const code of copy.querySelectorAll('pre code')) code.textContent = code.textContent
