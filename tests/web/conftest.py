@@ -37,6 +37,14 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
         yield made
 
 
+@pytest.fixture(scope="module")
+def instant(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
+    """A workspace whose demo answers at once, for what comes after an answer."""
+    made = Workspace(tmp_path_factory.mktemp("instant"), env={"SILU_DEMO_RATE": "0"})
+    with ended(made.start()):
+        yield made
+
+
 @pytest.fixture
 def visit(browser: Browser, workspace: Workspace) -> Iterator[Visitor]:
     """Opens pages, each signed in; at the end no page may have complained or looked outside."""

@@ -3,9 +3,16 @@
 import json
 import re
 
+import pytest
 from playwright.sync_api import expect
 
+from tests.gateway.house import Workspace
 from tests.web.looking import THINK, Visitor, composer, say, serious_findings, until, until_done
+
+
+@pytest.fixture(scope="module")
+def workspace(instant: Workspace) -> Workspace:
+    return instant
 
 
 def test_the_palette_finds_commands_and_conversations_by_name(visit: Visitor) -> None:

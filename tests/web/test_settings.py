@@ -4,11 +4,18 @@ import re
 import sys
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from tests.gateway.house import Workspace
 from tests.web.looking import PATIENCE, Visitor, say, serious_findings, until, until_done
 
 MCP_SERVER = Path(__file__).parents[1] / "tools" / "mcp_server.py"
+
+
+@pytest.fixture(scope="module")
+def workspace(instant: Workspace) -> Workspace:
+    return instant
 
 
 def pane(page: Page, name: str) -> Locator:
