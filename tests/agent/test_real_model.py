@@ -20,7 +20,7 @@ URL = os.environ.get("SILU_TEST_LLAMACPP", "")
 
 pytestmark = [
     pytest.mark.anyio,
-    pytest.mark.skipif(not URL, reason="SILU_TEST_LLAMACPP names no server"),
+    pytest.mark.skipif(not URL, reason="optional: SILU_TEST_LLAMACPP names no server"),
 ]
 
 

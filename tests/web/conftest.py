@@ -12,7 +12,7 @@ from tests.web.looking import Visitor
 
 ROOT = Path(__file__).resolve().parents[2]
 
-BRISK = "120"
+BRISK = "180"
 """Deltas a second: quicker than a model, slow enough to catch a thought while it streams."""
 
 

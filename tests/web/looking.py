@@ -128,6 +128,20 @@ def shape(page: Page) -> list[str]:
     )
 
 
+def settled(page: Page) -> list[str]:
+    """The shape once nothing moves any more: a thought folds a moment after its run has ended."""
+    seen = shape(page)
+
+    def still() -> bool:
+        nonlocal seen
+        time.sleep(0.5)
+        before, seen = seen, shape(page)
+        return before == seen
+
+    until(still)
+    return seen
+
+
 def serious_findings(page: Page) -> list[str]:
     """What axe calls serious or critical, one line each."""
     # An evaluated script is the browser's own and not held to the page's policy.

@@ -12,6 +12,7 @@ from tests.web.looking import (
     composer,
     live_thought,
     say,
+    settled,
     shape,
     stop_button,
     until,
@@ -77,12 +78,12 @@ def test_live_and_after_a_reload_the_conversation_is_the_same(visit: Visitor) ->
     say(page, LOOK)
     until_done(page)
     page.wait_for_timeout(800)
-    live = shape(page)
+    live = settled(page)
     assert [line.partition(":")[0] for line in live][:3] == ["bubble", "by", "think"]
     page.reload()
     until_done(page)
     page.wait_for_timeout(400)
-    assert shape(page) == live
+    assert settled(page) == live
 
 
 def test_stop_keeps_what_had_come_says_so_once_and_the_session_goes_on(visit: Visitor) -> None:

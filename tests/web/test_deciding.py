@@ -13,7 +13,7 @@ from silu.config import Endpoint
 from silu.fakes import FakeDeepSeek, serve
 from silu.fakes.script import Answer, Asked, Call, Think, answer, chatty
 from tests.gateway.house import Workspace, ended
-from tests.web.looking import PATIENCE, Visitor, say, serious_findings, shape, until_done
+from tests.web.looking import PATIENCE, Visitor, say, serious_findings, settled, until_done
 
 MODEL = "deepseek-v4-flash"
 REF = f"near/{MODEL}"
@@ -90,10 +90,10 @@ def test_a_write_shows_its_change_waits_through_a_reload_and_is_allowed(visit: V
     card.get_by_role("button", name="Allow once").click()
     until_done(page)
     expect(page.locator(".tool")).to_have_attribute("data-state", "ok")
-    live = shape(page)
+    live = settled(page)
     page.reload()
     until_done(page)
-    assert shape(page) == live
+    assert settled(page) == live
 
 
 def test_a_denial_is_told_to_the_model_with_its_reason(visit: Visitor) -> None:
