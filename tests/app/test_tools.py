@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from silu.app import App
-from silu.fakes import Call, answer
+from silu.fakes import Call, FakeAnthropic, Own, Think, answer, play, serve
 from silu.store.api import Session
 from silu.tools import Tool, ToolContext
 from silu.tools.functions import tool
@@ -132,6 +132,7 @@ async def test_a_tool_whose_name_is_taken_is_left_out_and_told(tmp_path: Path) -
         ({"SILU_SEARXNG_URL": "http://127.0.0.1:9"}, None, "searxng"),
         ({"BRAVE_API_KEY": "k", "TAVILY_API_KEY": "k"}, None, "brave"),
         ({"BRAVE_API_KEY": "k", "TAVILY_API_KEY": "k"}, "tavily", "tavily"),
+        ({"BRAVE_API_KEY": "k"}, "vendor", "vendor"),
         ({"BRAVE_API_KEY": "k"}, "none", None),
         ({"BRAVE_API_KEY": "k"}, "searxng", None),
         ({}, None, None),
@@ -253,3 +254,51 @@ async def test_tools_that_come_later_are_told_and_taken_up_on_reload(tmp_path: P
     names = [{tool["function"]["name"] for tool in body["tools"]} for body in vendor.bodies]
     assert names[0] == names[1]
     assert "garden__count" in names[2] - names[1]
+
+
+CLAUDE = "claude-sonnet-4-6"
+FOUND = (
+    Own({"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {}}),
+    Own(
+        {
+            "type": "web_search_tool_result",
+            "tool_use_id": "srvtoolu_1",
+            "content": [
+                {
+                    "type": "web_search_result",
+                    "url": "https://rose.example",
+                    "title": "Roses",
+                    "encrypted_content": "c2VhbGVk",
+                }
+            ],
+        }
+    ),
+)
+
+
+async def test_the_models_vendor_searches_where_that_was_chosen_and_what_it_found_goes_back(
+    tmp_path: Path,
+) -> None:
+    said = answer(Think("I look it up."), *FOUND, "Roses bloom in June.")
+    vendor = FakeAnthropic(play(said, answer("In June, as I said.")))
+    async with serve(vendor) as url, house(tmp_path) as (app, deepseek):
+        await app.add_endpoint(
+            api.EndpointCreate(
+                name="claude", url=url, key="test-key", like="anthropic", models=[CLAUDE]
+            )
+        )
+        await app.patch_settings(api.SettingsPatch(search_engine="vendor"))
+        wish = api.SessionCreate(model=f"claude/{CLAUDE}", level="high")
+        session = (await app.create_session(wish)).id
+        await say(app, "When do roses bloom?", session)
+        await say(app, "When?", session)
+        await say(app, "And here?")
+        page = await app.messages(session)
+    first, second = vendor.bodies
+    asked = [tool for tool in first["tools"] if tool["name"] == "web_search"]
+    assert [tool["type"] for tool in asked] == ["web_search_20250305"]
+    back = [block for message in second["messages"] for block in message["content"]]
+    assert [one.block for one in FOUND] == [b for b in back if "srvtoolu_1" in json.dumps(b)]
+    shown = [segment for message in page.messages for segment in message.segments]
+    assert any(segment.type == "server_tool" for segment in shown)
+    assert deepseek.bodies and "web_search" not in str(deepseek.bodies[-1]["tools"])

@@ -57,6 +57,12 @@ RULES: list[tuple[str, dict[str, Any], str, dict[str, Any]]] = [
         "supported range is from 1 (inclusive) to 32769",
         {"generationConfig": {"maxOutputTokens": 32_768}},
     ),
+    (
+        "gemini-3.6-flash",
+        {"tools": [{"functionDeclarations": [{"name": "look"}]}, {"googleSearch": {}}]},
+        "include_server_side_tool_invocations",
+        {"tools": [{"googleSearch": {}}]},
+    ),
     ("gemini-3.6-flash", {"contents": []}, "contents is not specified", {}),
     ("gemini-3.6-flash", {"messages": []}, 'Unknown name "messages"', {}),
     ("gemini-3.6-flash", {"contents": [{"role": "assistant", "parts": []}]}, "valid role", {}),

@@ -17,7 +17,7 @@ from silu.tools.web.addresses import Hosts
 from silu.tools.web.engines import Engine, brave, searxng, tavily
 from silu.tools.web.http import Web
 from silu.tools.web_fetch import web_fetch_tool
-from silu.tools.web_search import web_search_tool
+from silu.tools.web_search import vendor_search_tool, web_search_tool
 from silu.types import facts, mcp
 from silu.types.errors import ToolError, UserError
 from silu.types.policy import SearchEngine
@@ -97,6 +97,9 @@ class MoreTools(McpServers):
     async def web_tools(self, session: Session | None) -> list[Tool]:
         """What reaches the web, by the ways the person chose."""
         fetch = web_fetch_tool(self._web(self.settings.preferences.web_hosts))
+        if self.search_in_use() == "vendor":
+            searches = session is None or await self._vendor_searches(session)
+            return [fetch, vendor_search_tool()] if searches else [fetch]
         engine = self._engine()
         if engine is None:
             return [fetch]
@@ -105,6 +108,10 @@ class MoreTools(McpServers):
         own = (urlsplit(server).netloc,) if engine.name == "SearXNG" else ()
         return [fetch, web_search_tool(engine, self._web(own))]
 
+    async def _vendor_searches(self, session: Session) -> bool:
+        model = self.client.model(await self._model_of(session))
+        return "web_search" in model.capability.own_tools
+
     def search_in_use(self) -> SearchEngine | None:
         """The engine that is chosen and has what it needs, else the first that has."""
         chosen = self.settings.preferences
@@ -112,11 +119,13 @@ class MoreTools(McpServers):
             return None
         has: dict[SearchEngine, bool] = {
             "searxng": bool(chosen.searxng_url),
+            "vendor": True,
             **{name: self._search_key(name) is not None for name in SEARCH_KEYS},
         }
         if chosen.search_engine is not None:
             return chosen.search_engine if has[chosen.search_engine] else None
-        return next((name for name, able in has.items() if able), None)
+        # The vendor searches without asking: only where the person chose that.
+        return next((name for name, able in has.items() if able and name != "vendor"), None)
 
     def _engine(self) -> Engine | None:
         match self.search_in_use():

@@ -20,7 +20,19 @@ from silu.fakes.ollama import FakeOllama
 from silu.fakes.openai import FakeOpenAI
 from silu.fakes.openrouter import FakeOpenRouter
 from silu.fakes.qwen import FakeQwen
-from silu.fakes.script import Answer, Asked, Call, Say, Script, Think, Trouble, answer, chatty, play
+from silu.fakes.script import (
+    Answer,
+    Asked,
+    Call,
+    Own,
+    Say,
+    Script,
+    Think,
+    Trouble,
+    answer,
+    chatty,
+    play,
+)
 from silu.fakes.vendor import FakeVendor, RefusalError, Seen, serve
 from silu.fakes.xai import FakeGrok
 
@@ -47,6 +59,7 @@ __all__ = [
     "FakeOpenRouter",
     "FakeQwen",
     "FakeVendor",
+    "Own",
     "RefusalError",
     "Say",
     "Script",

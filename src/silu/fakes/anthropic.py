@@ -30,7 +30,7 @@ from silu.fakes.messages_rules import (
 )
 from silu.fakes.messages_view import asked_of_messages
 from silu.fakes.raw import obj
-from silu.fakes.script import Answer, Asked, Call, Say, Script, Think, chatty
+from silu.fakes.script import Answer, Asked, Call, Own, Piece, Say, Script, Think, chatty
 from silu.fakes.vendor import FakeVendor, Plain, RefusalError, json_object
 from silu.types.events import ContinuityData, StreamEvent
 from silu.wire.serve import ServeOptions
@@ -156,12 +156,14 @@ class FakeAnthropic(FakeVendor):
         return seal
 
     def _block(
-        self, part: Think | Say | Call, reader: "_Prefix", asked: Asked
+        self, part: Piece, reader: "_Prefix", asked: Asked
     ) -> tuple[dict[str, Any], str | None]:
         """The part as the client will send it back, and its seal where it is a thought."""
         match part:
             case Say():
                 return {"type": "text", "text": part.text}, None
+            case Own():
+                return part.block, None
             case Call():
                 args = msgspec.json.decode(playing.args_of(part))
                 block = {"type": "tool_use", "id": part.id, "name": part.name, "input": args}

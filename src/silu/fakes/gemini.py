@@ -9,7 +9,7 @@ from silu.fakes import playing, seals
 from silu.fakes.gemini_rules import BadContentError, check_contents, current_turn
 from silu.fakes.http import Incoming
 from silu.fakes.raw import is_int, obj
-from silu.fakes.script import Answer, Asked, Call, Say, Script, Think, chatty
+from silu.fakes.script import Answer, Asked, Call, Piece, Say, Script, chatty
 from silu.fakes.vendor import FakeVendor, Plain, RefusalError, json_object
 from silu.types.events import BlockEnd, BlockStart, ContinuityData, StreamEvent
 from silu.types.usage import Usage
@@ -234,7 +234,7 @@ def _content_of(part: dict[str, Any]) -> str:
     return f"{call.get('name')}:{seals.digest(call.get('args') or {}).hex()}"
 
 
-def _content_of_part(part: Think | Say | Call) -> str:
+def _content_of_part(part: Piece) -> str:
     if not isinstance(part, Call):
         return ""
     args = msgspec.json.decode(playing.args_of(part) or "{}")

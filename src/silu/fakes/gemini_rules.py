@@ -121,6 +121,14 @@ def _check_turns(contents: list[dict[str, Any]]) -> None:
 
 
 def _check_tools(body: dict[str, Any]) -> None:
+    kinds = {name for item in seq(body.get("tools")) or [] for name in obj(item) or {}}
+    config = obj(body.get("toolConfig")) or {}
+    mixed = "functionDeclarations" in kinds and len(kinds) > 1
+    if mixed and not config.get("includeServerSideToolInvocations"):
+        raise BadContentError(
+            "Please enable tool_config.include_server_side_tool_invocations to use Built-in tools "
+            "with Function calling."
+        )
     for i, item in enumerate(seq(body.get("tools")) or []):
         declared = seq((obj(item) or {}).get("functionDeclarations")) or []
         for j, function in enumerate(declared):

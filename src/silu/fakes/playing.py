@@ -4,8 +4,10 @@ import asyncio
 import math
 from collections.abc import AsyncIterator, Callable, Iterator
 
+import msgspec
+
 from silu.fakes.http import DroppedError
-from silu.fakes.script import Answer, Call, Say, Think, Trouble
+from silu.fakes.script import Answer, Call, Own, Say, Think, Trouble
 from silu.types import events as ev
 from silu.types.errors import Failure
 from silu.types.parts import ThinkingKind
@@ -90,6 +92,10 @@ def events(
             case Call():
                 yield ev.BlockStart(index, "tool_call")
                 yield from _call(index, part, answer.step)
+            case Own():
+                yield ev.BlockStart(index, "server_tool")
+                data = msgspec.json.encode(part.block).decode()
+                yield ev.BlockData(index, str(part.block.get("name", "")), data)
         yield ev.BlockEnd(index)
     yield finish_of(answer)
     yield ev.UsageReport(usage)

@@ -30,6 +30,16 @@ class Call(msgspec.Struct, frozen=True):
     id: str | None = None
 
 
+class Own(msgspec.Struct, frozen=True):
+    """A block of a tool that the vendor ran itself within its answer, as a raw object."""
+
+    block: dict[str, Any]
+
+
+Piece = Think | Say | Call | Own
+"""One part of an answer."""
+
+
 class Trouble(msgspec.Struct, frozen=True, kw_only=True):
     """One misbehaviour. With `refuse`, `body` or `hang_up` no answer begins.
 
@@ -61,7 +71,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     `step` is how many characters a delta carries; `usage` replaces the fake's own count.
     """
 
-    parts: tuple[Think | Say | Call, ...]
+    parts: tuple[Piece, ...]
     finish: FinishReason | None = None
     raw_finish: str | None = None
     usage: Usage | None = None
@@ -94,7 +104,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
 Script = Callable[[Asked], Answer]
 
 
-def answer(*parts: Think | Say | Call | str, **settings: Any) -> Answer:
+def answer(*parts: Piece | str, **settings: Any) -> Answer:
     """An answer from parts; a plain string is answer text."""
     return Answer(
         parts=tuple(Say(part) if isinstance(part, str) else part for part in parts), **settings

@@ -10,12 +10,12 @@ from silu.config.secrets import STARS, Secret, mask, mask_body
 from silu.providers.profile import Profile, allowed_choices, may_sample
 from silu.providers.resolve import Limits, Resolved, resolve
 from silu.providers.vendor import Door, Turn
-from silu.types.calls import CallRequest, Dropped, HttpRequest
+from silu.types.calls import CallRequest, Dropped, HttpRequest, ToolSpec
 from silu.types.capabilities import LevelSource, Resolution
 from silu.types.errors import UserError
 from silu.types.levels import Level
 from silu.types.parts import Message, Origin, ThinkingPart, ToolCallPart
-from silu.types.rules import DecodeRules, Encoded, EncodeInput
+from silu.types.rules import DecodeRules, Encoded, EncodeInput, EncodeRules
 from silu.wire import encode
 
 _SECRET_HEADERS = frozenset(
@@ -114,12 +114,14 @@ def _written(
     )
     temperature, top_p = _sampling(profile, request, resolved, settings, notes)
     rules = profile.encode_rules(thinking=thinking)
+    tools, own_tools = _tools(request, rules, notes)
     encoded = encode(
         door.dialect,
         EncodeInput(
             model=profile.model,
             messages=messages,
-            tools=request.tools,
+            tools=tools,
+            own_tools=own_tools,
             tool_choice=_choice(profile, request, thinking=thinking, notes=notes),
             max_tokens=resolved.max_tokens,
             temperature=temperature,
@@ -153,6 +155,20 @@ def _written(
         key_missing=key is None and _wants_key(profile),
     )
     return prepared, encoded
+
+
+def _tools(
+    request: CallRequest, rules: EncodeRules, notes: list[str]
+) -> tuple[list[ToolSpec], list[dict[str, Any]]]:
+    """The tools silu runs, and what asks for those that the vendor runs, where it has them."""
+    functions = [tool for tool in request.tools if not tool.vendor_run]
+    asked: list[dict[str, Any]] = []
+    for tool in request.tools:
+        if tool.vendor_run and tool.name in rules.own_tools:
+            asked.append(rules.own_tools[tool.name])
+        elif tool.vendor_run:
+            notes.append(f"{tool.name} is left out: this model's vendor does not run it.")
+    return functions, asked
 
 
 def no_key(profile: Profile) -> UserError:

@@ -164,6 +164,9 @@ def profile_for(
     facts = learned.apply(facts, known, off_is_effort=door.off_is_effort)
     facts = with_override(facts, override)
     entry = _entry(vendor, model)
+    capability = capability_of(facts, entry, listed=listed, known=known, override=override)
+    if own := door.encode(facts, True).get("own_tools"):
+        capability = replace(capability, own_tools=tuple(own))
     return Profile(
         name=name,
         label=name if endpoint and name != vendor.id else vendor.label,
@@ -172,7 +175,7 @@ def profile_for(
         model=model,
         base_url=base_url,
         facts=facts,
-        capability=capability_of(facts, entry, listed=listed, known=known, override=override),
+        capability=capability,
         endpoint=endpoint,
         request={item.fact: item.value for item in known if item.fact in _REQUEST_FACTS},
     )

@@ -1,5 +1,7 @@
 """`web_search`: a search engine the person chose."""
 
+import msgspec
+
 from silu.tools.base import Args, Tool, ToolContext, ToolOutput, describe, object_schema
 from silu.tools.web.engines import MAX_HITS, Engine, Hit
 from silu.tools.web.http import Web
@@ -30,6 +32,17 @@ def web_search_tool(engine: Engine, web: Web) -> Tool:
         return ToolOutput(text=marked(_listed(hits), source=f"a search with {engine.name}"))
 
     return Tool(spec=_SPEC, effects=frozenset({"network"}), run=run, idempotent=True)
+
+
+def vendor_search_tool() -> Tool:
+    """The search that the model's own vendor runs: asked for in the request, answered within the
+    model's answer. No call for it reaches silu, unless a model takes it for a function."""
+
+    async def run(args: Args, context: ToolContext) -> ToolOutput:
+        raise ToolError("web_search is run by your vendor within your answer; it is no function")
+
+    spec = msgspec.structs.replace(_SPEC, vendor_run=True)
+    return Tool(spec=spec, effects=frozenset({"read"}), run=run, idempotent=True, source="vendor")
 
 
 def _listed(hits: list[Hit]) -> str:

@@ -15,11 +15,16 @@ from silu.types.usage import Usage
 
 
 class ToolSpec(msgspec.Struct, frozen=True, kw_only=True):
-    """A tool as the model sees it; `parameters` is a JSON Schema object."""
+    """A tool as the model sees it; `parameters` is a JSON Schema object.
+
+    `vendor_run`: the vendor runs it itself. It is asked for in the vendor's own words, which the
+    profile has by this `name`, and left out where there are none.
+    """
 
     name: str
     description: str
     parameters: dict[str, Any]
+    vendor_run: bool = False
 
 
 class CallRequest(msgspec.Struct, kw_only=True):

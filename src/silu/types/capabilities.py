@@ -48,7 +48,8 @@ class Capability(msgspec.Struct, kw_only=True, frozen=True):
 
     `thinking_levels` are the levels with a distinct effect on the wire, quietest first; a model
     that can only be switched offers `off` and one level, and `switch_only` is then true.
-    `documents` are PDF files as input; `retires` is the day (ISO) the vendor takes it away.
+    `documents` are PDF files as input; `own_tools` are tools its vendor can run itself
+    (`web_search`); `retires` is the day (ISO) the vendor takes it away.
     """
 
     thinking: Support = "unknown"
@@ -61,6 +62,7 @@ class Capability(msgspec.Struct, kw_only=True, frozen=True):
     tools: Support = "unknown"
     images: Support = "unknown"
     documents: Support = "unknown"
+    own_tools: tuple[str, ...] = ()
     context_window: int | None = None
     max_output: int | None = None
     prices: Prices | None = None

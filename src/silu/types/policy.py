@@ -6,7 +6,8 @@ import msgspec
 
 Action = Literal["allow", "ask", "deny"]
 Scope = Literal["once", "session", "always"]
-SearchEngine = Literal["searxng", "brave", "tavily", "none"]
+SearchEngine = Literal["searxng", "brave", "tavily", "vendor", "none"]
+"""`vendor`: the model's own vendor searches where it can, without asking before each search."""
 
 
 class Rule(msgspec.Struct, frozen=True, kw_only=True):

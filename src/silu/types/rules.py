@@ -62,7 +62,8 @@ class EncodeRules(msgspec.Struct, frozen=True, kw_only=True):
     model goes back. `filler` values are tried in order where the vendor insists on a thought
     that does not exist (`filler_on`). `unsigned_ok`: thinking blocks without a signature are
     replayed. `placeholder_signature` stands in for calls of foreign origin, with
-    `placeholder_own` for own ones that came without a signature too.
+    `placeholder_own` for own ones that came without a signature too. `own_tools` are those the
+    vendor runs itself: silu's name for one → the entry that asks for it.
     """
 
     origin: Origin
@@ -82,11 +83,13 @@ class EncodeRules(msgspec.Struct, frozen=True, kw_only=True):
     sampling_ok: bool = True
     plain_content: bool = False
     cache_marks: bool = False
+    own_tools: dict[str, dict[str, Any]] = {}
     extra: dict[str, Any] = {}
 
 
 class EncodeInput(msgspec.Struct, kw_only=True):
-    """One request, resolved: `wire` are the body fields that carry the level.
+    """One request, resolved: `wire` are the body fields that carry the level, `own_tools` the
+    entries that ask for tools the vendor runs, as they stand in the body.
 
     `thinking_on` says whether this request asks for thinking; some vendors refuse thoughts in
     the history when it is off.
@@ -95,6 +98,7 @@ class EncodeInput(msgspec.Struct, kw_only=True):
     model: str
     messages: list[Message]
     tools: list[ToolSpec] = []
+    own_tools: list[dict[str, Any]] = []
     tool_choice: str = "auto"
     max_tokens: int | None = None
     temperature: float | None = None

@@ -60,10 +60,13 @@ def encode(request: EncodeInput, rules: EncodeRules) -> Encoded:
     system = writer.system()
     if system:
         body["system"] = system
-    if request.tools:
+    if request.tools or request.own_tools:
         body["tools"] = [
-            {"name": t.name, "description": t.description, "input_schema": t.parameters}
-            for t in request.tools
+            *(
+                {"name": t.name, "description": t.description, "input_schema": t.parameters}
+                for t in request.tools
+            ),
+            *request.own_tools,
         ]
         chosen = _choice(choice(request, rules, history))
         if chosen:

@@ -67,6 +67,11 @@ def encode(request: EncodeInput, rules: EncodeRules) -> Encoded:
         chosen = choice(request, rules, history)
         if chosen != "auto":
             body["toolConfig"] = {"functionCallingConfig": _choice(chosen)}
+    if request.own_tools:
+        body["tools"] = [*body.get("tools", []), *request.own_tools]
+        # Beside functions they are taken only when what they did is shown, so that it can go
+        # back (ai.google.dev "Combine built-in tools and function calling", 2026-11).
+        body.setdefault("toolConfig", {})["includeServerSideToolInvocations"] = True
     config: dict[str, Any] = {}
     if request.max_tokens is not None:
         config["maxOutputTokens"] = request.max_tokens

@@ -56,8 +56,8 @@ def encode(request: EncodeInput, rules: EncodeRules) -> Encoded:
     if instructions:
         body["instructions"] = instructions
     body["input"] = items
-    if request.tools:
-        body["tools"] = [_tool(tool) for tool in request.tools]
+    if request.tools or request.own_tools:
+        body["tools"] = [*map(_tool, request.tools), *request.own_tools]
         chosen = choice(request, rules, history)
         if chosen in ("none", "required"):
             body["tool_choice"] = chosen

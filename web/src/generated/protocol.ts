@@ -171,7 +171,7 @@ export interface CancelCommand {
   data: Cancel
 }
 
-/** One model's abilities. `sources` maps a field's name to where its value comes from. `thinking_levels` are the levels with a distinct effect on the wire, quietest first; a model that can only be switched offers `off` and one level, and `switch_only` is then true. `documents` are PDF files as input; `retires` is the day (ISO) the vendor takes it away. */
+/** One model's abilities. `sources` maps a field's name to where its value comes from. `thinking_levels` are the levels with a distinct effect on the wire, quietest first; a model that can only be switched offers `off` and one level, and `switch_only` is then true. `documents` are PDF files as input; `own_tools` are tools its vendor can run itself (`web_search`); `retires` is the day (ISO) the vendor takes it away. */
 export interface Capability {
   thinking: "supported" | "unknown" | "unsupported"
   thinking_levels: Array<Level>
@@ -183,6 +183,7 @@ export interface Capability {
   tools: "supported" | "unknown" | "unsupported"
   images: "supported" | "unknown" | "unsupported"
   documents: "supported" | "unknown" | "unsupported"
+  own_tools: Array<string>
   context_window: number | null
   max_output: number | null
   prices: Prices | null
@@ -1116,7 +1117,7 @@ export interface SettingsPatch {
   sandbox?: boolean
   shell_network?: boolean
   web_hosts?: Array<string>
-  search_engine?: "brave" | "none" | "searxng" | "tavily" | null
+  search_engine?: "brave" | "none" | "searxng" | "tavily" | "vendor" | null
   searxng_url?: string | null
   trusted_folders?: Array<string>
   helper_model?: string | null
@@ -1137,9 +1138,9 @@ export interface SettingsView {
   sandbox_state: "missing" | "off" | "on"
   shell_network: boolean
   web_hosts: Array<string>
-  search_engine: "brave" | "none" | "searxng" | "tavily" | null
+  search_engine: "brave" | "none" | "searxng" | "tavily" | "vendor" | null
   searxng_url: string | null
-  search_in_use: "brave" | "none" | "searxng" | "tavily" | null
+  search_in_use: "brave" | "none" | "searxng" | "tavily" | "vendor" | null
   trusted_folders: Array<string>
   helper_model: string | null
 }

@@ -9,9 +9,12 @@ from silu.providers.facts import Facts
 from silu.providers.forms import anthropic_thinking, claude_headers
 from silu.providers.vendor import Door, Vendor
 
+_SEARCH = {"type": "web_search_20250305", "name": "web_search", "max_uses": 8}
+"""The first version of the tool: every model takes it (platform.claude.com "Web search tool")."""
+
 
 def _encode(facts: Facts, thinking: bool) -> dict[str, Any]:
-    return {"cache_marks": True}
+    return {"cache_marks": True, "own_tools": {"web_search": _SEARCH}}
 
 
 VENDOR = Vendor(

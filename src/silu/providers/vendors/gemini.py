@@ -18,6 +18,14 @@ def calls_signed(facts: Facts, thinking: bool) -> dict[str, Any]:
     return {}
 
 
+def _encode(facts: Facts, thinking: bool) -> dict[str, Any]:
+    # Beside functions the older models refuse it ("Tool use with function calling is
+    # unsupported"); the later ones are those that sign their calls.
+    search: dict[str, Any] = {"googleSearch": {}}
+    own = {"web_search": search} if facts.extra.get("signed_calls") else {}
+    return {**calls_signed(facts, thinking), "own_tools": own}
+
+
 VENDOR = Vendor(
     id="gemini",
     label="Google Gemini",
@@ -42,7 +50,7 @@ VENDOR = Vendor(
             base_url="https://generativelanguage.googleapis.com",
             auth="x-goog-api-key",
             form=gemini_config,
-            encode=calls_signed,
+            encode=_encode,
         ),
     ),
     notes={"auth": "Keys are made at aistudio.google.com."},

@@ -33,7 +33,9 @@ def _on_chat(facts: Facts, model: str) -> Facts:
 
 def _unsigned(facts: Facts, thinking: bool) -> dict[str, Any]:
     # Its signatures are not checked, and some hosts send empty ones.
-    return {"unsigned_ok": True}
+    # "Server tools" (2026-11): by Anthropic's name, in this dialect only.
+    search = {"type": "web_search_20250305", "name": "web_search"}
+    return {"unsigned_ok": True, "own_tools": {"web_search": search}}
 
 
 def _chat(facts: Facts, thinking: bool) -> dict[str, Any]:

@@ -16,6 +16,10 @@ def _chat(facts: Facts, thinking: bool) -> dict[str, Any]:
     return {"max_tokens_field": "max_completion_tokens", "echo": "never"}
 
 
+def _responses(facts: Facts, thinking: bool) -> dict[str, Any]:
+    return {"own_tools": {"web_search": {"type": "web_search"}}}
+
+
 def _summaries(facts: Facts, thinking: bool) -> dict[str, Any]:
     return {"summary": True}
 
@@ -46,6 +50,7 @@ VENDOR = Vendor(
             base_url="https://api.openai.com/v1",
             form=responses_reasoning,
             off_is_effort=True,
+            encode=_responses,
             decode=_summaries,
         ),
         Door(

@@ -19,6 +19,10 @@ def _chat(facts: Facts, ask: Ask) -> dict[str, Any]:
     return {} if facts.switch_only else reasoning_effort(facts, ask)
 
 
+def _own_tools(facts: Facts, thinking: bool) -> dict[str, Any]:
+    return {"own_tools": {"web_search": {"type": "web_search"}}}
+
+
 VENDOR = Vendor(
     id="xai",
     label="xAI",
@@ -31,6 +35,7 @@ VENDOR = Vendor(
             base_url="https://api.x.ai/v1",
             form=_responses,
             off_is_effort=True,
+            encode=_own_tools,
         ),
         Door(
             dialect="openai-chat",

@@ -57,6 +57,8 @@ export default {
       trusted: 'Trusted folders',
       trustedHint: 'Commands and skills that lie in these are read; those of other folders stay unread.',
       search: 'Web search',
+      searchVendor: 'the model’s vendor (no question first)',
+      searchOff: 'none',
       searchInUse: 'In use: {name}',
       searchNone: 'Nobody can be asked yet: set an engine’s key or address, and the tool is offered.',
       tools: 'Tools there are',

@@ -57,6 +57,8 @@ export default {
       trusted: '受信任的文件夹',
       trustedHint: '只读取这些文件夹中的命令与技能，其他文件夹里的不读取。',
       search: '网页搜索',
+      searchVendor: '模型厂商（不再逐次询问）',
+      searchOff: '不使用',
       searchInUse: '正在使用：{name}',
       searchNone: '暂时没有可用的搜索引擎：设置引擎的密钥或地址后才会提供该工具。',
       tools: '现有工具',
