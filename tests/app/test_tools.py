@@ -257,8 +257,9 @@ async def test_tools_that_come_later_are_told_and_taken_up_on_reload(tmp_path: P
 
 
 CLAUDE = "claude-sonnet-4-6"
+ASKED = {"query": "when roses bloom"}
 FOUND = (
-    Own({"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {}}),
+    Own({"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": ASKED}),
     Own(
         {
             "type": "web_search_tool_result",
@@ -300,5 +301,8 @@ async def test_the_models_vendor_searches_where_that_was_chosen_and_what_it_foun
     back = [block for message in second["messages"] for block in message["content"]]
     assert [one.block for one in FOUND] == [b for b in back if "srvtoolu_1" in json.dumps(b)]
     shown = [segment for message in page.messages for segment in message.segments]
-    assert any(segment.type == "server_tool" for segment in shown)
+    own = [segment for segment in shown if segment.type == "server_tool" and segment.name]
+    assert [(segment.name, segment.summary) for segment in own] == [
+        ("web_search", "when roses bloom")
+    ]
     assert deepseek.bodies and "web_search" not in str(deepseek.bodies[-1]["tools"])

@@ -160,6 +160,8 @@ class Step:
                 block = self.blocks[event.index]
                 block.name, block.data = event.name, event.data
                 block.call_id = event.call_id or ""
+                if block.raw_kind == "server_tool" and event.name:
+                    self.turn.events.fact(telling.own_tool_notice(event))
             case ev.Reroute():
                 block = self.blocks[event.index]
                 block.reroute(event.kind)

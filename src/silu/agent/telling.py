@@ -4,7 +4,9 @@ from typing import Any
 
 from silu.agent.blocks import Block
 from silu.types import calls, facts
+from silu.types import events as ev
 from silu.types.capabilities import Resolution
+from silu.types.own_tools import asked_of
 
 
 def block_start(block: Block, message_id: str, attempt: int) -> facts.FactData | None:
@@ -97,6 +99,16 @@ def wait_notice(event: calls.CallWait) -> facts.Notice:
         return facts.Notice(kind="fallback", text=text, params=params)
     text = f"Waiting {event.seconds:.1f} s: {event.reason}"
     return facts.Notice(kind="wait", text=text, params=params)
+
+
+def own_tool_notice(event: ev.BlockData) -> facts.Notice:
+    """The vendor ran a tool itself, within its answer."""
+    query = asked_of(event.data)
+    return facts.Notice(
+        kind="own_tool",
+        text=f"{event.name}: {query}",
+        params={"name": event.name, "query": query},
+    )
 
 
 def learned_notice(event: calls.LearnedFact) -> facts.Notice:

@@ -8,6 +8,7 @@ import msgspec
 from silu.store.codec import unpack_parts
 from silu.store.escaping import unescape
 from silu.types.frames import MessageView, Segment
+from silu.types.own_tools import asked_of
 from silu.types.parts import (
     FilePart,
     ImagePart,
@@ -131,7 +132,13 @@ def _named(part: Part) -> Segment:
     """What is only mentioned: its content is the vendor's or unknown."""
     match part:
         case ServerToolPart():
-            return Segment(type="server_tool", id=part.id, name=part.name, call_id=part.call_id)
+            return Segment(
+                type="server_tool",
+                id=part.id,
+                name=part.name,
+                call_id=part.call_id,
+                summary=asked_of(part.data),
+            )
         case ToolResultPart():
             return Segment(type="tool_result", id=part.id, call_id=part.call_id)
         case VendorPart():

@@ -244,6 +244,7 @@ export default {
     compaction_start: 'The context is being compacted…',
     compaction_done: 'The context was compacted.',
     compaction_gained_nothing: 'Compaction gained nothing.',
+    own_tool: 'The vendor ran {name}: {query}',
     compaction_failed: 'Compaction failed.',
   },
   connection: {

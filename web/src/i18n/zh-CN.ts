@@ -246,6 +246,7 @@ const texts: Texts = {
     compaction_start: '正在压缩上下文…',
     compaction_done: '上下文已压缩。',
     compaction_gained_nothing: '压缩没有节省空间。',
+    own_tool: '厂商运行了 {name}：{query}',
     compaction_failed: '压缩失败。',
   },
   connection: {

@@ -95,6 +95,7 @@ function addAnswer(turn: Turn, message: MessageView): void {
     const kind = KINDS[segment.type]
     if (kind) own.blocks.push(blockFrom(segment, message.id, kind))
     else if (segment.type === 'notice') addNotice(turn, segment, own)
+    else if (segment.type === 'server_tool') addOwnTool(turn, segment, own)
   }
   if (own.blocks.length > 0) turn.messages.push(own)
 }
@@ -143,6 +144,19 @@ function addNotice(turn: Turn, segment: Segment, own: Message): void {
     kind: 'steering',
     text: wordsWithin(segment.text ?? ''),
     params: {},
+    after: own.blocks.at(-1)?.id ?? turn.messages.at(-1)?.blocks.at(-1)?.id ?? null,
+  })
+}
+
+/** The vendor ran a tool itself; the block of its result has no name and tells nothing more. */
+function addOwnTool(turn: Turn, segment: Segment, own: Message): void {
+  if (!segment.name) return
+  const query = segment.summary ?? ''
+  turn.notices.push({
+    n: -1 - turn.notices.length,
+    kind: 'own_tool',
+    text: `${segment.name}: ${query}`,
+    params: { name: segment.name, query },
     after: own.blocks.at(-1)?.id ?? turn.messages.at(-1)?.blocks.at(-1)?.id ?? null,
   })
 }
