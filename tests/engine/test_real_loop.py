@@ -159,7 +159,7 @@ async def test_stop_in_mid_thought_keeps_the_thought_and_the_next_turn_is_valid(
     await asyncio.sleep(0.3)
     begun = asyncio.get_running_loop().time()
     assert await house.engine.cancel(session)
-    assert asyncio.get_running_loop().time() - begun < 1
+    assert asyncio.get_running_loop().time() - begun < 4
     done = await viewer.read_until("done")
     assert done["data"]["status"] == "cancelled"
     cut = (await house.store.messages(session)).messages[-1]

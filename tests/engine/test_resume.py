@@ -121,10 +121,13 @@ async def test_queued_turns_begin_after_a_restart(house: House) -> None:
 
 
 async def test_a_run_that_never_gets_anywhere_is_ended_in_the_end(house: House) -> None:
+    said = asyncio.Event()
+
     async def forever(ports: TurnPorts) -> Done:
         state = await ports.journal.load()
         ports.events.fact(run_start(state.user_message_id))
         step = Step(ports, 0, state.attempt + 1)
+        asyncio.get_running_loop().call_later(0.05, said.set)
         await step.say(["x"] * 10_000, pause=0.01)
         return Done()
 
@@ -133,7 +136,10 @@ async def test_a_run_that_never_gets_anywhere_is_ended_in_the_end(house: House) 
     sent = await house.engine.send(session, "Hello")
     house.most_stalls = 2
     for _ in range(4):
-        await asyncio.sleep(0.05)
+        async with asyncio.timeout(10):
+            while not said.is_set() and await house.engine.list(session):  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+        said.clear()
         await house.close()
         await house.open()
     await house.engine.wait(sent.run_id)

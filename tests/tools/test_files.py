@@ -351,7 +351,8 @@ async def test_a_cancelled_search_leaves_no_process(workspace: Path) -> None:
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert asyncio.get_running_loop().time() - before < 1.0
+    # The search itself would never end.
+    assert asyncio.get_running_loop().time() - before < 5
 
 
 async def test_a_listing_on_a_thread_stops_when_asked(workspace: Path) -> None:

@@ -125,6 +125,8 @@ def test_a_plan_is_drafted_changed_and_approved_by_its_revision(visit: Visitor) 
     use(page, "plan", goal="Move house", steps=[{"text": "pack everything"}, STEPS[1]])
     plans = page.locator(".plan")
     expect(plans).to_have_count(2, timeout=PATIENCE)
+    # The end of a turn folds its thoughts, and what is below moves.
+    until_done(page)
     expect(plans.first).to_contain_text("superseded")
     plans.last.get_by_role("button", name="Changes since revision 1").click()
     expect(plans.last.locator("ins")).to_have_text("everything")

@@ -23,6 +23,7 @@ function model(capability: Partial<Capability>): ModelInfo {
       tools: 'supported',
       images: 'unknown',
       documents: 'unknown',
+      own_tools: [],
       retires: null,
       context_window: null,
       max_output: null,

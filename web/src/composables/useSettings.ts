@@ -20,11 +20,23 @@ export function useSettings() {
     }
   }
 
+  /** Changes go one after another: a list or a group is made from what the last one left. */
+  let last: Promise<unknown> = Promise.resolve()
+  function change(patch: SettingsPatch | ((now: SettingsView) => SettingsPatch)): Promise<boolean> {
+    const work = last.then(() => {
+      const now = settings.value
+      if (typeof patch !== 'function') return take(api.patchSettings(patch))
+      return now === null ? false : take(api.patchSettings(patch(now)))
+    })
+    last = work.catch(() => false)
+    return work
+  }
+
   onMounted(() => void take(api.settings()))
   return {
     settings,
     failure,
     /** False when it was refused; `failure` then says why, and nothing has changed. */
-    change: (patch: SettingsPatch) => take(api.patchSettings(patch)),
+    change,
   }
 }
