@@ -10,6 +10,7 @@ import { levelView, LEVELS } from '@/lib/levels'
 import type { ShortcutId } from '@/lib/shortcuts'
 import { useActs } from '@/stores/acts'
 import { useChat } from '@/stores/chat'
+import { useFiles } from '@/stores/files'
 import { useModels } from '@/stores/models'
 import { usePrefs } from '@/stores/prefs'
 import { useSessions } from '@/stores/sessions'
@@ -37,6 +38,7 @@ export function useCommands() {
   const sessions = useSessions()
   const prefs = usePrefs()
   const ui = useUi()
+  const files = useFiles()
   const written = useWritten()
 
   function focus(): void {
@@ -105,6 +107,19 @@ export function useCommands() {
     if (id !== null) go(id)
   }
 
+  /** Undo or redo of what the last run did to files; tells what came of it. */
+  async function putFiles(sessionId: string, back: boolean): Promise<void> {
+    await files.load(sessionId)
+    const done = await files.put(back, null)
+    if (done === null) {
+      ui.toast(files.error?.message ?? '')
+      return
+    }
+    const told = t(back ? 'work.files.undone' : 'work.files.redone')
+    const left = done.left.length > 0 ? t('work.files.left', { names: done.left.join(', ') }) : ''
+    ui.toast(`${told} ${done.done.join(', ')} ${left}`.trim())
+  }
+
   function addTodo(sessionId: string, content: string): void {
     const todos = chat.open.get(sessionId)?.todos ?? []
     const id = `p${summarise(todos).total + 1}-${Date.now().toString(36)}`
@@ -160,6 +175,8 @@ export function useCommands() {
             }),
             command('fork', 'branch', here((id) => void fork(id))),
             command('export', 'download', here((id) => { ui.exporting = id })),
+            command('undo', 'back', here((id) => void putFiles(id, true))),
+            command('redo', 'forward', here((id) => void putFiles(id, false))),
             command('compact', 'archive', here((id) => void acts.compact(id))),
           ]
         : []),

@@ -93,6 +93,7 @@ async function call<T>(method: string, path: string, body?: unknown): Promise<T>
 }
 
 const at = encodeURIComponent
+const ofRun = (runId: string | null) => (runId === null ? '' : `?run_id=${at(runId)}`)
 
 /** Keeps a file's bytes, to be attached to a message. */
 async function putBlob(file: Blob, name: string): Promise<BlobRef> {
@@ -146,10 +147,11 @@ export const api = {
       `/search?q=${at(words)}${sessionId === undefined ? '' : `&session_id=${at(sessionId)}`}`,
     ),
   changes: (id: string) => call<ChangeList>('GET', `/sessions/${at(id)}/changes`),
-  undo: (id: string, runId: string) =>
-    call<Restored>('POST', `/sessions/${at(id)}/undo?run_id=${at(runId)}`),
-  redo: (id: string, runId: string) =>
-    call<Restored>('POST', `/sessions/${at(id)}/redo?run_id=${at(runId)}`),
+  /** Without a run: the newest that is not undone, and for `redo` the oldest undone last. */
+  undo: (id: string, runId: string | null) =>
+    call<Restored>('POST', `/sessions/${at(id)}/undo${ofRun(runId)}`),
+  redo: (id: string, runId: string | null) =>
+    call<Restored>('POST', `/sessions/${at(id)}/redo${ofRun(runId)}`),
   agents: () => call<AgentList>('GET', '/agents'),
   models: (refresh = false) => call<ModelList>('GET', `/models${refresh ? '?refresh=true' : ''}`),
   settings: () => call<SettingsView>('GET', '/settings'),

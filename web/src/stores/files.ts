@@ -34,8 +34,9 @@ export const useFiles = defineStore('files', () => {
     }
   }
 
-  /** Puts the files of a run back, or what it made of them; null when that was refused. */
-  async function put(back: boolean, runId: string): Promise<Restored | null> {
+  /** Puts the files of a run back, or what it made of them; null when that was refused. Without
+   * a run the server's next one in that direction. */
+  async function put(back: boolean, runId: string | null): Promise<Restored | null> {
     const id = sessionId.value
     if (id === null) return null
     try {

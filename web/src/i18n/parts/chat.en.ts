@@ -155,6 +155,8 @@ export default {
     level: 'Choose the thinking level: /level high',
     model: 'Choose the model: /model name',
     todo: 'Add a task of your own: /todo text',
+    undo: 'Undo what the last run did to files',
+    redo: 'Redo what was undone',
     compact: 'Make room in the context',
     fork: 'Branch off here',
     find: 'Search in this conversation',

@@ -155,6 +155,8 @@ export default {
     level: '选择思考级别：/level high',
     model: '选择模型：/model 名称',
     todo: '添加自己的任务：/todo 内容',
+    undo: '撤销上一次运行对文件的改动',
+    redo: '恢复已撤销的改动',
     compact: '压缩上下文',
     fork: '从这里分支',
     find: '在本对话中搜索',
