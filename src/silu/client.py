@@ -269,10 +269,24 @@ def _in_event_loop() -> bool:
     return True
 
 
-async def models(*, refresh: bool = False) -> list[ModelInfo]:
-    """All models that can be chosen now, each with what it can do."""
-    async with Client() as client:
-        return await client.models(refresh=refresh)
+def models(*, settings: Settings | None = None) -> list[ModelInfo]:
+    """All models that can be chosen now, each with what it can do, for scripts.
+
+    Looks around first (keys, local servers), which takes up to a few seconds. Under a running
+    event loop it works on a thread of its own and holds the loop up: `await client.models()`
+    does not.
+    """
+
+    async def once() -> list[ModelInfo]:
+        async with Client(settings) as client:
+            return await client.models()
+
+    if not _in_event_loop():
+        return asyncio.run(once())
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, once()).result()
 
 
 class AgentReply(msgspec.Struct, frozen=True, kw_only=True):

@@ -132,6 +132,16 @@ async def test_a_wrong_word_for_a_level_names_the_choices_everywhere(tmp_path: P
         assert client.resolve("demo/thinker", "Auto", source="turn").effective == "medium"
 
 
+def test_the_models_that_can_be_used_are_listed_in_a_plain_script(tmp_path: Path) -> None:
+    found = {model.ref: model.capability for model in silu.models(settings=settings(tmp_path))}
+    assert found["demo/thinker"].thinking == "supported"
+
+
+@pytest.mark.anyio
+async def test_the_models_are_listed_under_a_running_loop_too(tmp_path: Path) -> None:
+    assert "demo/thinker" in [model.ref for model in silu.models(settings=settings(tmp_path))]
+
+
 def test_a_script_asks_without_asyncio(tmp_path: Path) -> None:
     reply = silu.ask("Hi", model="demo/thinker", level="low", settings=settings(tmp_path))
     assert "demo" in reply.text
