@@ -20,7 +20,7 @@ from playwright.sync_api import Page, sync_playwright
 from silu.config import Endpoint
 from tests.gateway.house import Workspace, ended
 from tests.web.chromium import launch
-from tests.web.looking import Visitor, composer, say, serious_findings, until_done
+from tests.web.looking import PATIENCE, Visitor, composer, say, serious_findings
 from tests.web.texts import TEXTS, long_session, write_answer
 
 STATIC = Path(__file__).resolve().parents[2] / "src/silu/gateway/static"
@@ -132,7 +132,8 @@ def stream(page: Page) -> tuple[Seen, bool]:
     """Let the answer come; true when it is drawn as it is after a reload, in one go."""
     watch(page)
     say(page, "Go on.")
-    until_done(page)
+    # Not `expect`: it walks the whole page each time it looks, which the page would be blamed for.
+    page.locator("footer.meta").wait_for(timeout=PATIENCE)
     page.wait_for_timeout(400)
     measured, live = seen(page), drawn(page)
     page.reload()
