@@ -13,6 +13,7 @@ from typing import Any
 from starlette.types import Message
 from uvicorn.protocols.utils import ClientDisconnected
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.exceptions import InvalidState
 from websockets.protocol import State
 
 from silu.engine.api import Out
@@ -37,6 +38,14 @@ class FrameSocket(WebSocketsSansIOProtocol):
         if self.disconnected or self.conn.state is not State.OPEN:
             raise ClientDisconnected
         self.transport.write(message["data"])
+
+    def shutdown(self) -> None:
+        # A page that has said goodbye and whose last bytes are still on their way is closed by
+        # uvicorn a second time, which its own state machine refuses.
+        try:
+            super().shutdown()
+        except InvalidState:
+            self.transport.close()
 
 
 def portions(outs: Sequence[Out]) -> Iterator[Message]:
