@@ -105,6 +105,8 @@ def test_branches_fold_under_their_root_and_the_archive_takes_and_gives_back(
     expect(page).not_to_have_url(re.compile(path))
     expect(sidebar.get_by_role("button", name=re.compile("one branch"))).to_be_visible()
     branch = page.url.split("/s/")[1]
+    page.get_by_role("banner").get_by_role("link", name="Branch of The root").click()
+    expect(page).to_have_url(re.compile(path))
     act("The root", "Archive")
     expect(page.get_by_text("was archived")).to_be_visible()
     assert visit.call("GET", f"/sessions/{branch}")["parent_id"] == path.removeprefix("s/")

@@ -19,6 +19,17 @@ function flat(tree: Tree, prefix = ''): Map<string, string> {
   return found
 }
 
+/** The code of the page, without its texts and its generated types. */
+function sourcesOf(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name)
+    if (entry.isDirectory()) {
+      return ['i18n', 'generated'].includes(entry.name) ? [] : sourcesOf(path)
+    }
+    return /\.(ts|vue)$/.test(entry.name) ? [readFileSync(path, 'utf8')] : []
+  })
+}
+
 const english = flat(en)
 const chinese = flat(zh as unknown as Tree)
 const holes = (text: string) => [...text.matchAll(/\{(\w+)\}/g)].map((found) => found[1]).sort()
@@ -41,6 +52,14 @@ describe('the two languages', () => {
         expect([key, i18n.global.t(key, { n: 2 }, 2)]).not.toEqual([key, ''])
       }
     }
+  })
+
+  it('hold no text that nothing shows', () => {
+    const source = sourcesOf('src').join('\n')
+    const named = new Set([...source.matchAll(/['"`]([a-z]+(?:\.[\w-]+)+)['"`]/gi)].map((m) => m[1]))
+    const begun = [...source.matchAll(/`([a-z]+\.(?:[\w-]+\.)*)\$\{/gi)].map((m) => m[1] ?? '')
+    const shown = (key: string) => named.has(key) || begun.some((start) => key.startsWith(start))
+    expect([...english.keys()].filter((key) => !shown(key))).toEqual([])
   })
 
   it('leave no text empty', () => {

@@ -5,7 +5,6 @@ export default {
   ...chat,
   ...work,
   app: {
-    tagline: 'See, steer and keep the thinking',
     skip: 'Skip to the message field',
     status: {
       thinking: 'Thinking',
@@ -14,7 +13,6 @@ export default {
       stopped: 'Stopped',
       failed: 'The run failed',
       tool: 'Running {name}',
-      sent: 'Message sent',
     },
   },
   common: {
@@ -28,7 +26,6 @@ export default {
     remove: 'Remove',
     loading: 'Loading…',
     more: 'More',
-    search: 'Search',
     none: 'None',
     dismiss: 'Dismiss',
   },
@@ -60,23 +57,18 @@ export default {
   chat: {
     log: 'Conversation',
     you: 'You',
-    assistant: 'Answer by {model}',
     demo: 'Demo',
     demoHint: 'Answers written by hand, played as a model would speak. No real model is asked.',
     older: 'Show earlier messages',
     latest: 'Jump to the latest',
-    stopped: 'Stopped',
     copyAnswer: 'Copy answer',
     duration: 'Duration of the whole run',
-    asked: 'asked {asked} → sent {sent}',
     loading: 'Loading the conversation…',
     notFound: 'This conversation does not exist (any more).',
-    sending: 'Sending…',
     notSent: 'Not sent: {why}',
     emptyTitle: 'What is on your mind?',
     emptyHint: 'Thinking appears as it happens, above the answer.',
     code: 'Copy code',
-    menu: 'Actions for this conversation',
   },
   thinking: {
     title: 'Thinking',
@@ -136,15 +128,11 @@ export default {
     search: 'Search models…',
     nothing: 'No model matches “{q}”.',
     none: 'No model was found.',
-    default: 'default',
     thinks: 'thinks',
-    tools: 'tools',
     images: 'images',
     local: 'local',
-    context: '{n} context',
     refresh: 'Look again',
     add: 'Add a key or an endpoint…',
-    gone: 'no longer offered',
   },
   mode: {
     label: 'Mode',
@@ -249,9 +237,7 @@ export default {
   },
   connection: {
     offline: 'Connection lost. Trying again…',
-    back: 'Connected again',
     retry: 'Try now',
-    refusedTitle: 'Sign in',
     refused:
       'This page needs the link that `silu serve` printed. Open it again, run `silu open`, or paste the token here.',
     token: 'Token',
@@ -261,7 +247,6 @@ export default {
   error: {
     unreachable: 'The silu server cannot be reached. Is it still running?',
     offline: 'Not connected to the server.',
-    notBuilt: 'This server cannot do that yet.',
     unexpected: 'Something went wrong on this page.',
   },
   settings: {

@@ -7,7 +7,6 @@ const texts: Texts = {
   ...chat,
   ...work,
   app: {
-    tagline: '看得见、可掌控、能留存的思考',
     skip: '跳到输入框',
     status: {
       thinking: '正在思考',
@@ -16,7 +15,6 @@ const texts: Texts = {
       stopped: '已停止',
       failed: '运行失败',
       tool: '正在运行 {name}',
-      sent: '消息已发送',
     },
   },
   common: {
@@ -30,7 +28,6 @@ const texts: Texts = {
     remove: '移除',
     loading: '加载中…',
     more: '更多',
-    search: '搜索',
     none: '无',
     dismiss: '知道了',
   },
@@ -62,23 +59,18 @@ const texts: Texts = {
   chat: {
     log: '对话',
     you: '你',
-    assistant: '{model} 的回答',
     demo: '演示',
     demoHint: '内容由人工编写，按模型说话的方式播放，并未请求真实模型。',
     older: '显示更早的消息',
     latest: '回到最新',
-    stopped: '已停止',
     copyAnswer: '复制回答',
     duration: '整个运行的用时',
-    asked: '请求{asked} → 实发{sent}',
     loading: '正在加载对话…',
     notFound: '这个对话不存在或已删除。',
-    sending: '发送中…',
     notSent: '未发送：{why}',
     emptyTitle: '想聊点什么？',
     emptyHint: '思考过程会实时显示在回答上方。',
     code: '复制代码',
-    menu: '此对话的操作',
   },
   thinking: {
     title: '思考过程',
@@ -138,15 +130,11 @@ const texts: Texts = {
     search: '搜索模型…',
     nothing: '没有匹配“{q}”的模型。',
     none: '没有找到模型。',
-    default: '默认',
     thinks: '思考',
-    tools: '工具',
     images: '图片',
     local: '本机',
-    context: '上下文 {n}',
     refresh: '重新查找',
     add: '添加密钥或接口…',
-    gone: '已不再提供',
   },
   mode: {
     label: '模式',
@@ -251,9 +239,7 @@ const texts: Texts = {
   },
   connection: {
     offline: '连接已断开，正在重试…',
-    back: '已重新连接',
     retry: '立即重试',
-    refusedTitle: '登录',
     refused: '请打开 `silu serve` 打印的链接，或运行 `silu open`，也可以在这里粘贴令牌。',
     token: '令牌',
     enter: '登录',
@@ -262,7 +248,6 @@ const texts: Texts = {
   error: {
     unreachable: '无法连接 silu 服务器，它还在运行吗？',
     offline: '尚未连接到服务器。',
-    notBuilt: '此服务器暂不支持该操作。',
     unexpected: '页面出现了问题。',
   },
   settings: {

@@ -201,6 +201,7 @@ export function applyHistory(model: SessionModel, page: MessagePage, view: Sessi
     title: view.title,
     workspace: view.workspace,
     parentId: view.parent_id,
+    forked: view.forked_at !== null,
     agent: view.agent,
     todos: view.todos,
     todoSummary: view.todoSummary,

@@ -133,6 +133,8 @@ export interface SessionModel {
   title: string
   workspace: string
   parentId: string | null
+  /** A branch, which has its parent's messages; else a session with a parent works for it. */
+  forked: boolean
   /** Name of the agent that answers; null for the built-in one. */
   agent: string | null
   /** Last fact that has been applied; -1 before the first page was read. */
@@ -175,6 +177,7 @@ export function newSession(id: string): SessionModel {
     title: '',
     workspace: '',
     parentId: null,
+    forked: false,
     agent: null,
     n: -1,
     replayUntil: -1,
