@@ -93,6 +93,8 @@ def test_branches_fold_under_their_root_and_the_archive_takes_and_gives_back(
 ) -> None:
     path = visit.new_session(title="The root")
     page = visit.page(path)
+    say(page, THINK)
+    until_done(page)
     sidebar = page.get_by_role("navigation", name="Conversations")
 
     def act(title: str, name: str) -> None:
