@@ -8,7 +8,17 @@ TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from silu import types
-    from silu.client import Agent, AgentOptions, AgentReply, CallOptions, Client, Reply, ask, models
+    from silu.client import (
+        Agent,
+        AgentOptions,
+        AgentReply,
+        CallOptions,
+        Client,
+        Reply,
+        Structured,
+        ask,
+        models,
+    )
     from silu.tools.functions import tool
     from silu.types.errors import SiluError, ToolError, UserError, VendorError
     from silu.types.levels import Level
@@ -26,6 +36,7 @@ __all__ = [
     "Message",
     "Reply",
     "SiluError",
+    "Structured",
     "ToolError",
     "UserError",
     "VendorError",
@@ -46,6 +57,7 @@ _PLACES = {
     "Message": "silu.types.parts",
     "Reply": "silu.client",
     "SiluError": "silu.types.errors",
+    "Structured": "silu.client",
     "ToolError": "silu.types.errors",
     "UserError": "silu.types.errors",
     "VendorError": "silu.types.errors",

@@ -5,7 +5,7 @@ import os
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypedDict, Unpack, overload
+from typing import Any, Generic, TypedDict, TypeVar, Unpack, overload
 
 import msgspec
 
@@ -17,7 +17,9 @@ from silu.agent.settings import Limits, TurnSettings
 from silu.config import Paths, Settings
 from silu.providers.client import Client as Calls
 from silu.providers.resolve import level_choice
+from silu.providers.structured import Wanted, structured
 from silu.tools import Tool, ToolBox, workspace_tools
+from silu.tools.functions import value_shape
 from silu.types.agents import Agent as Profile
 from silu.types.agents import Sampling, ThinkingLimit
 from silu.types.calls import CallEnd, CallEvent, CallRequest, ToolSpec
@@ -45,6 +47,16 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True):
     usage: Usage
     cost: float | None
     failure: Failure | None
+
+
+T = TypeVar("T")
+
+
+class Structured(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
+    """An answer as a value, and the call it took: two where the first did not fit."""
+
+    value: T
+    replies: tuple[Reply, ...]
 
 
 Prompt = str | Sequence[Message | Mapping[str, Any]]
@@ -121,6 +133,34 @@ class Client(Calls):
         if isinstance(request, str):
             return _reply(await super().complete(_request(request, messages, how)))
         return await super().complete(request)
+
+    async def structured(
+        self,
+        model: str,
+        messages: Prompt,
+        *,
+        output: type[T] | Mapping[str, Any],
+        **how: Unpack["CallOptions"],
+    ) -> Structured[T]:
+        """The answer as a value of `output`: a msgspec struct, a dataclass, a TypedDict, or a
+        JSON Schema object (then the value is a `dict`).
+
+        It is asked for as the call of a tool; where a model refuses to be made to call one while
+        it thinks, it is told to. An answer that does not fit is asked for once more, without
+        thinking. Raises `VendorError` for a call that failed, of kind `bad_data` where the second
+        answer did not fit either; `tools` and `tool_choice` are not for here.
+        """
+        if how.keys() & {"tools", "tool_choice"}:
+            raise UserError(
+                "A structured answer is a tool call of its own.",
+                code="bad_argument",
+                setting="tools",
+                fix="Leave tools and tool_choice out.",
+            )
+        schema, read = value_shape(output)
+        wanted = Wanted[Any](schema=schema, read=read)
+        value, ends = await structured(self, _request(model, messages, how), wanted)
+        return Structured(value=value, replies=tuple(map(_reply, ends)))
 
     async def ask(
         self,

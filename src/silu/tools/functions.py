@@ -2,13 +2,13 @@
 
 import asyncio
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, cast, get_type_hints, overload
 
 import msgspec
 
 from silu.tools.base import Args, Tool, ToolContext, ToolOutput
-from silu.tools.schema import inlined
+from silu.tools.schema import faults, inlined
 from silu.types.calls import ToolSpec
 from silu.types.errors import ToolError, UserError
 from silu.types.facts import Effect
@@ -78,7 +78,7 @@ def _tool(
 
     description = inspect.getdoc(function) or name
     return Tool(
-        spec=ToolSpec(name=name, description=description, parameters=_schema(shape)),
+        spec=ToolSpec(name=name, description=description, parameters=schema_of(shape)),
         effects=frozenset(effects),
         run=run,
         idempotent=idempotent,
@@ -111,12 +111,55 @@ def _fields(
     return fields
 
 
-def _schema(shape: type[msgspec.Struct]) -> dict[str, Any]:
-    """One JSON Schema object without a reference at the top: vendors want the object itself."""
+def schema_of(shape: type[Any]) -> dict[str, Any]:
+    """One JSON Schema object without a reference at the top: vendors want the object itself.
+
+    `shape` is a msgspec struct, a dataclass or a TypedDict; `KeyError` for what has no name.
+    """
     (schema,), parts = msgspec.json.schema_components([shape], ref_template="#/$defs/{name}")
     top = parts.pop(str(schema["$ref"]).rpartition("/")[2])
     top.pop("title", None)
     return inlined({**top, "$defs": parts}) if parts else top
+
+
+def value_shape(
+    shape: type[Any] | Mapping[str, Any],
+) -> tuple[dict[str, Any], Callable[[str], Any]]:
+    """The JSON Schema object of a type or of a schema given as such, and how a JSON text of that
+    shape is read: `msgspec.DecodeError` where it is another one.
+
+    A msgspec struct, a dataclass or a TypedDict gives a value of that type, a schema a `dict`.
+    """
+    if isinstance(shape, Mapping):
+        schema: dict[str, Any] = {**shape}
+        return _an_object(schema), lambda text: _read_by(schema, text)
+    try:
+        schema = schema_of(shape)
+    except (KeyError, TypeError) as error:
+        raise _no_object() from error
+    return _an_object(schema), msgspec.json.Decoder(shape).decode
+
+
+def _an_object(schema: dict[str, Any]) -> dict[str, Any]:
+    if schema.get("type") != "object":
+        raise _no_object()
+    return schema
+
+
+def _no_object() -> UserError:
+    return UserError(
+        "An answer's shape is an object.",
+        code="bad_argument",
+        setting="output",
+        fix="Give a msgspec.Struct, a dataclass, a TypedDict or a JSON Schema of type object.",
+    )
+
+
+def _read_by(schema: dict[str, Any], text: str) -> dict[str, Any]:
+    value = msgspec.json.decode(text, type=dict[str, Any])
+    if found := faults(value, schema):
+        raise msgspec.ValidationError("; ".join(found))
+    return value
 
 
 def _output(result: Any) -> ToolOutput:
