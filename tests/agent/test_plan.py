@@ -6,7 +6,9 @@ import pytest
 
 from silu.agent.plan import Plans, approved_text, rendered
 from silu.fakes import Call, answer, play
+from silu.tools.base import Tool, ToolContext, ToolOutput, object_schema
 from silu.types import facts
+from silu.types.calls import ToolSpec
 from silu.types.errors import ToolError, UserError
 from silu.types.parts import NoticePart, ToolResultPart
 from silu.types.todos import Todo
@@ -131,6 +133,29 @@ async def test_a_plan_is_drafted_approved_carried_out_and_completed(b: Bench) ->
     results = [p for m in b.messages for p in m.parts if isinstance(p, ToolResultPart)]
     assert results[-1].shown == '{"plan":null}'
     assert b.fake.refusals == []
+
+
+async def test_words_of_consent_approve_nothing_and_the_plan_goes_on_waiting(b: Bench) -> None:
+    async def write(args: dict[str, Any], context: ToolContext) -> ToolOutput:
+        raise AssertionError("plan mode writes nothing")
+
+    spec = ToolSpec(name="write_it", description="", parameters=object_schema({}))
+    b.tools = b.tools.plus([Tool(spec=spec, effects=frozenset({"write"}), run=write)])
+    b.session.mode = "plan"
+    b.fake.script = play(
+        answer(Call("plan", draft("write it"))),
+        answer("Shall I?"),
+        answer(Call("write_it")),
+        answer("Please approve the plan."),
+    )
+    await b.say("plan it")
+    await b.say("go ahead")
+    assert b.session.mode == "plan"
+    assert [plan.status for plan in b.session.plans] == ["draft"]
+    results = [p for m in b.messages for p in m.parts if isinstance(p, ToolResultPart)]
+    assert "this session is in plan mode" in results[-1].shown
+    assert "ask them to approve it" in results[-1].shown
+    assert not [fact for fact in b.facts("plan_update") if fact.status == "approved"]  # type: ignore[attr-defined] # they are plan updates
 
 
 async def test_a_bad_plan_is_explained_and_changes_nothing(one: Bench) -> None:

@@ -81,8 +81,16 @@ def statement(mode: Mode, tools: Iterable[Tool]) -> str:
     if names["deny"]:
         lines.append(f"Refused: {_listed(names['deny'])}.")
     if mode == "plan":
-        lines.append("Only the person ends plan mode.")
+        lines.append(_CONSENT)
     return " ".join(lines)
+
+
+_CONSENT = (
+    "Only the person ends plan mode: by approving the plan, or by switching the mode. When they "
+    "tell you in words to begin, write the plan if there is none, ask them to approve it, and do "
+    "not say that any of it was done."
+)
+"""Words of consent are no approval (F128): who said them sees the plan waiting, with its button."""
 
 
 def refusal(mode: Mode, tool: Tool, tools: Iterable[Tool]) -> str:
