@@ -14,9 +14,10 @@ from silu.tools import Tool, ToolContext, ToolOutput, object_schema
 from silu.types import facts
 from silu.types.calls import ToolSpec
 from silu.types.capabilities import Prices
+from silu.types.events import FinishReason
 from silu.types.levels import Level
 from silu.types.parts import ToolResultPart
-from tests.agent.bench import LIST, MESSAGES, Bench, bench
+from tests.agent.bench import CHAT, LIST, MESSAGES, Bench, bench
 
 pytestmark = pytest.mark.anyio
 
@@ -50,6 +51,20 @@ async def test_an_answer_cut_by_the_limit_is_incomplete(one: Bench) -> None:
     one.fake.script = play(answer("Half of", finish="length"))
     outcome = await one.say("go")
     assert (outcome.status, outcome.reason) == ("incomplete", "token_limit")
+
+
+@pytest.mark.parametrize("said", ["Half of", ""])
+@pytest.mark.parametrize(("at", "finish"), [(CHAT, "content_filter"), (MESSAGES, "refusal")])
+async def test_an_answer_that_was_held_back_is_incomplete_and_not_asked_for_again(
+    tmp_path: Path, said: str, at: Any, finish: FinishReason
+) -> None:
+    dialect, like, model, fake = at
+    async with bench(fake(), tmp_path, like=like, dialect=dialect, model=model) as b:
+        b.fake.script = play(*[answer(said, finish=finish)] * 3)
+        outcome = await b.say("go")
+        assert outcome.status == "incomplete"
+        assert outcome.finish_reason == finish
+        assert len(b.fake.bodies) == 1
 
 
 @pytest.mark.parametrize("said", ["Half of", ""])

@@ -26,6 +26,10 @@ _CUT = frozenset({"length", "context_overflow"})
 """The answer ended where the output limit, or the model's window, did."""
 
 
+_HELD_BACK = frozenset({"content_filter", "refusal"})
+"""The vendor or the model held the answer back, or the rest of it."""
+
+
 def after_answer(turn: Turn, result: StepResult) -> Verdict:
     """Judge a finished model call that asked for no tools."""
     reason = result.finish.reason if result.finish else "unknown"
@@ -36,6 +40,9 @@ def after_answer(turn: Turn, result: StepResult) -> Verdict:
     turn.empty_answers = 0
     if reason in _CUT:
         return RunOutcome(status="incomplete", reason="token_limit", finish_reason=reason)
+    if reason in _HELD_BACK:
+        # None of the reasons a run has: the finish reason says it.
+        return RunOutcome(status="incomplete", finish_reason=reason)
     return _with_todos(turn, reason)
 
 
@@ -45,8 +52,7 @@ def _without_text(turn: Turn, result: StepResult, reason: str) -> Verdict:
         why = "thinking_used_limit" if thought else "token_limit"
         return RunOutcome(status="incomplete", reason=why, finish_reason=reason)
     turn.empty_answers += 1
-    final = reason in {"refusal", "content_filter"}
-    if final or turn.empty_answers >= turn.settings.limits.empty_answers:
+    if reason in _HELD_BACK or turn.empty_answers >= turn.settings.limits.empty_answers:
         return RunOutcome(status="incomplete", reason="no_answer", finish_reason=reason)
     return Nudge(kind="no_answer", text=notices.NO_ANSWER)
 

@@ -224,6 +224,10 @@ export default {
       person: 'You stopped this run.',
       restart: 'The server was restarted during this run. What had arrived is kept.',
     },
+    finish: {
+      content_filter: 'The vendor’s filter cut the answer off.',
+      refusal: 'The model declined to answer.',
+    },
     setting: 'Setting: {name}',
     request: 'Request {id}',
     openSettings: 'Open settings',

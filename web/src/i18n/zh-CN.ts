@@ -226,6 +226,10 @@ const texts: Texts = {
       person: '你停止了这次运行。',
       restart: '运行期间服务器重启，已收到的内容已保留。',
     },
+    finish: {
+      content_filter: '厂商的内容过滤截断了回答。',
+      refusal: '模型拒绝回答。',
+    },
     setting: '设置项：{name}',
     request: '请求 {id}',
     openSettings: '打开设置',
