@@ -25,6 +25,25 @@ def test_whole_calls_are_found_in_order() -> None:
 @pytest.mark.parametrize(
     "text",
     [
+        # gpt-oss (Harmony), with the recipient behind the channel, before it, and cut at the end
+        'commentary to=functions.f <|constrain|>json<|message|>{"x":1}<|call|>',
+        '<|start|>assistant to=functions.f<|channel|>commentary json<|message|> {"x":1} <|end|>',
+        'Look. to=functions.f <|message|>{"x":1}',
+        # Kimi K2
+        "<|tool_calls_section_begin|><|tool_call_begin|>functions.f:0"
+        '<|tool_call_argument_begin|>{"x":1}<|tool_call_end|><|tool_calls_section_end|>',
+    ],
+)
+def test_calls_in_a_models_own_marks_are_found(text: str) -> None:
+    assert speaks_of_a_call(text)
+    assert stray_calls(text) == [StrayCall(name="f", arguments='{"x":1}')]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'to=functions.f <|message|>{"x":1',
+        '<|tool_call_begin|>functions.f:0<|tool_call_argument_begin|>{"x"<|tool_call_end|>',
         '<tool_call>{"name": "f", "arguments": {"x"',
         '<tool_call>{"arguments": {}}</tool_call>',
         '<tool_call>{"name": "f", "arguments": "half {"}</tool_call>',

@@ -127,7 +127,9 @@ class OpenAIChatDecoder(BaseDecoder):
             if self._writer.said or self._writer.thought:
                 self._set_finish("unknown", None)
             else:
-                self._fail(bad_data(f"no {self._dialect} answer: it has no choices"))
+                self._fail(
+                    bad_data(f"no {self._dialect} answer: neither words nor an end are in it")
+                )
 
     def _unusual(self, chunk: Chunk, name: bytes, data: bytes) -> None:
         """The first chunk, or an error inside the stream."""

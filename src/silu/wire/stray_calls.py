@@ -11,9 +11,22 @@ import msgspec
 from silu.wire.blocks import json_text
 from silu.wire.tool_calls import is_json
 
-_MARK = re.compile(r"<tool_call>|<function=|<\|tool_call_begin\|>|<function_calls?>")
+_MARK = re.compile(
+    r"<tool_call>|<function=|<\|tool_call_begin\|>|<function_calls?>|\bto=functions\.[\w.-]+[ <]"
+)
 _HERMES = re.compile(r"<tool_call>\s*(\{.*?\})\s*</tool_call>", re.S)
 _XML = re.compile(r"<function=([\w.-]+)>(.*?)</function>", re.S)
+_KIMI = re.compile(
+    r"<\|tool_call_begin\|>\s*(?:functions\.)?([\w.-]+?)(?::\d+)?\s*"
+    r"<\|tool_call_argument_begin\|>(.*?)<\|tool_call_end\|>",
+    re.S,
+)
+_HARMONY = re.compile(
+    # gpt-oss: the recipient stands before or behind the channel's name, and the call ends with
+    # its own mark or with the text.
+    r"\bto=functions\.([\w.-]+)[^{}]*?<\|message\|>(.*?)(?:<\|call\|>|<\|end\|>|\Z)",
+    re.S,
+)
 _PARAMETER = re.compile(r"<parameter=([\w.-]+)>\n?(.*?)\n?</parameter>", re.S)
 
 
@@ -43,6 +56,12 @@ def stray_calls(text: str) -> list[StrayCall]:
     for match in _XML.finditer(text):
         values = {name: _value(given) for name, given in _PARAMETER.findall(match[2])}
         found.append((match.start(), StrayCall(name=match[1], arguments=json_text(values))))
+    for form in (_KIMI, _HARMONY):
+        found += [
+            (match.start(), StrayCall(name=match[1], arguments=match[2].strip()))
+            for match in form.finditer(text)
+            if is_json(match[2].strip())
+        ]
     return [call for _, call in sorted(found, key=lambda pair: pair[0])]
 
 
