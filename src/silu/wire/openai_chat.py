@@ -127,9 +127,7 @@ class OpenAIChatDecoder(BaseDecoder):
             if self._writer.said or self._writer.thought:
                 self._set_finish("unknown", None)
             else:
-                self._fail(
-                    bad_data(f"no {self._dialect} answer: neither words nor an end are in it")
-                )
+                self._fail(bad_data(f"no {self._dialect} answer: no words and no end"))
 
     def _unusual(self, chunk: Chunk, name: bytes, data: bytes) -> None:
         """The first chunk, or an error inside the stream."""
