@@ -87,7 +87,7 @@ class Attempt:
         """Feed events to the message; gives those to pass on (a failure is not: the call may
         still succeed, and `CallEnd` tells it in the end)."""
         self.builder.feed_all(events)
-        if not self.showed_content:
+        if not self.showed_content and self.builder.answering:
             self.showed_content = any(
                 isinstance(event, TextDelta) and event.text.strip() for event in events
             )

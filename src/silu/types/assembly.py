@@ -60,6 +60,9 @@ class _Block:
         self.citations: list[Citation] = []
 
 
+_TEXT = (ev.TextDelta, ev.ThinkingDelta)
+
+
 class MessageBuilder:
     """Feeds on the events of one model call; `message()` gives what has arrived so far.
 
@@ -80,6 +83,8 @@ class MessageBuilder:
         self.finish: ev.Finish | None = None
         self.failure: Failure | None = None
         self.response_id: str | None = None
+        self.answering = False
+        """True once a block of answer text was begun."""
         self._new_id = new_id
         self._clock = clock
         self._waiting_since = started_at
@@ -103,7 +108,7 @@ class MessageBuilder:
         blocks = self._blocks
         for event in events:
             # Plain comparisons for what comes a thousand times an answer, a match for the rest.
-            if isinstance(event, (ev.TextDelta, ev.ThinkingDelta)):
+            if isinstance(event, _TEXT):
                 blocks[event.index].text.append(event.text)
             elif isinstance(event, ev.ToolCallDelta):
                 self._call(event)
@@ -179,10 +184,12 @@ class MessageBuilder:
             self._new_id(), start, self._waiting_since or now if first_thought else now
         )
         self._waiting_since = None
+        self.answering = self.answering or start.kind == "text"
 
     def _reroute(self, event: ev.Reroute) -> None:
         block = self._blocks[event.index]
         block.kind = event.kind
+        self.answering = self.answering or event.kind == "text"
         block.thinking_kind = "tagged"
 
     def _served(self, event: ev.Served) -> None:

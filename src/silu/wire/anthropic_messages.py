@@ -93,12 +93,14 @@ class AnthropicDecoder(BaseDecoder):
     # -- events
 
     def _payload(self, name: bytes, data: bytes) -> None:
-        if not data.strip() or data == b"[DONE]":
-            return
         try:
             event = read_event(data)
         except msgspec.ValidationError:
             event = loosely(Event, data)
+        except msgspec.DecodeError:
+            if not data.strip() or data == b"[DONE]":
+                return
+            raise
         # The event's name says the same as the type inside it; some proxies leave one of them out.
         kind = event.type or name.decode("utf-8", "replace")
         if kind == "content_block_delta" and event.delta is not None:
