@@ -1,6 +1,6 @@
 """What the engine exchanges with its callers: plain values and the protocols around them."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Literal, Protocol
 
@@ -22,11 +22,18 @@ class Out:
         self.wire: bytes | None = None
 
 
+AtOnce = Callable[[Sequence[Out]], bool]
+"""Writes frames to a connection without waiting; false when it cannot, and nothing was written."""
+
+
 class HubClientApi(Protocol):
     """One connection: many sessions, one ordered outgoing queue that cannot grow without end.
 
-    A client that is too slow loses its queued session frames and gets a snapshot instead.
+    A client that is too slow loses its queued session frames and gets a snapshot instead. What
+    comes live goes out `at_once` where that is set and nothing is under way, else by `take`.
     """
+
+    at_once: AtOnce | None
 
     async def subscribe(
         self, session_id: str, *, since: int = 0, blocks: dict[str, int] | None = None

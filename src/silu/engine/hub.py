@@ -31,10 +31,11 @@ LevelOf = Callable[[Session], Awaitable[f.LevelState | None]]
 class Channel:
     """One session's live side: who follows it, what its running run has shown."""
 
-    __slots__ = ("clients", "joining", "pending", "run", "session_id", "ticked")
+    __slots__ = ("clients", "due", "joining", "pending", "run", "session_id", "ticked")
 
-    def __init__(self, session_id: str) -> None:
+    def __init__(self, session_id: str, due: "dict[HubClient, None]") -> None:
         self.session_id = session_id
+        self.due = due
         self.clients: list[HubClient] = []
         self.joining: dict[object, list[tuple[int, Out]]] = {}
         self.run: LiveRun | None = None
@@ -46,6 +47,8 @@ class Channel:
         return not self.clients and not self.joining and self.run is None
 
     def send(self, out: Out) -> None:
+        """Offer a frame to all who follow; the hub delivers it."""
+        self.due.update(dict.fromkeys(self.clients))
         for client in tuple(self.clients):
             client.offer(self.session_id, out)
 
@@ -79,6 +82,7 @@ class Hub:
         self._timer: asyncio.TimerHandle | None = None
         self._clients: set[HubClient] = set()
         self._list_clients: set[HubClient] = set()
+        self._due: dict[HubClient, None] = {}
         self._touched: set[str] = set()
         self._list_task: asyncio.Task[None] | None = None
         store.listen(self._committed)
@@ -109,6 +113,7 @@ class Hub:
         """A run begins or goes on in this process."""
         channel = self.channel(session_id)
         channel.flush()
+        self.deliver()
         channel.run = LiveRun(run_id, started_at)
 
     def run_ended(self, session_id: str, run_id: str) -> None:
@@ -117,6 +122,7 @@ class Hub:
         if channel is None or channel.run is None or channel.run.run_id != run_id:
             return
         channel.flush()
+        self.deliver()
         channel.run = None
         self.forget_idle(channel)
 
@@ -130,6 +136,7 @@ class Hub:
         if channel.ticked != self._tick:
             channel.ticked = self._tick
             channel.send(channel.encoded(data))
+            self.deliver()
         else:
             if not channel.pending:
                 self._dirty.append(channel)
@@ -142,7 +149,7 @@ class Hub:
     def channel(self, session_id: str) -> Channel:
         found = self._channels.get(session_id)
         if found is None:
-            found = self._channels[session_id] = Channel(session_id)
+            found = self._channels[session_id] = Channel(session_id, self._due)
         return found
 
     def forget_idle(self, channel: Channel) -> None:
@@ -156,6 +163,15 @@ class Hub:
             self._list_clients.discard(client)
 
     # ------------------------------------------------------------------------ inside
+
+    def deliver(self) -> None:
+        """Let go out what was offered since the last time: of several sessions together."""
+        if not self._due:
+            return
+        due = list(self._due)
+        self._due.clear()
+        for client in due:
+            client.deliver()
 
     def _in_trouble(self, trouble: Trouble | None) -> None:
         """Tell everyone why nothing moves; facts cannot, they would have to be kept first."""
@@ -173,6 +189,7 @@ class Hub:
         for channel in dirty:
             if channel.flush():
                 channel.ticked = self._tick
+        self.deliver()
         if dirty:
             self._timer = asyncio.get_running_loop().call_later(TICK, self._next_tick)
 
@@ -181,6 +198,7 @@ class Hub:
             channel = self._channels.get(frame.session_id)
             if channel is not None:
                 self._publish(channel, frame)
+        self.deliver()
         if touched and self._list_clients:
             self._touched |= touched
             if self._list_task is None:
@@ -214,6 +232,7 @@ class Hub:
         out = Out(None, _encode(frame))
         for client in tuple(self._list_clients):
             client.offer(LIST, out)
+            client.deliver()
         if self._touched and self._list_clients:
             self._list_task = asyncio.get_running_loop().create_task(self._tell_list())
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from silu.engine import replay
-from silu.engine.api import Out
+from silu.engine.api import AtOnce, Out
 from silu.engine.live import LiveBlock, delta_frame
 from silu.engine.outbox import Outbox
 from silu.types import facts as f
@@ -31,6 +31,7 @@ class HubClient:
         self._joining: dict[str, object] = {}
         self._behind: set[str] = set()
         self._list_n = 0
+        self.at_once: AtOnce | None = None
 
     async def subscribe(
         self, session_id: str, *, since: int = 0, blocks: dict[str, int] | None = None
@@ -89,8 +90,8 @@ class HubClient:
         self._box.close()
 
     def offer(self, session_id: str, out: Out) -> None:
-        """Queue a live frame. One too many, and what is queued of sessions gives way to
-        snapshots, made once the client has read the rest."""
+        """Queue a live frame, for `deliver` to send. One too many, and what is queued of sessions
+        gives way to snapshots, made once the client has read the rest."""
         if self._box.offer(session_id, out):
             return
         for dropped in {session_id, *self._box.drop_sessions()}:
@@ -100,6 +101,17 @@ class HubClient:
                 self._leave(channel)
                 self._behind.add(dropped)
         self._box.wake()
+
+    def deliver(self) -> None:
+        """Send what was offered: here and now where the connection takes it, because waking a
+        task for every frame and page costs more than the frame; else by whoever takes."""
+        box = self._box
+        if not box.resting:
+            return
+        if self.at_once is not None and self.at_once(box.due()):
+            box.take()
+        else:
+            box.wake()
 
     def _leave(self, channel: "Channel") -> None:
         if self in channel.clients:
@@ -119,6 +131,7 @@ class HubClient:
             if self._box.closed or self._joining.get(session_id) is not this:
                 return
             channel.flush()
+            self._hub.deliver()
             newer = [(n, out) for n, out in late if n > missed.head]
             for out in _frames(channel, missed, blocks, newer):
                 self._box.put(session_id, out)

@@ -12,7 +12,8 @@ MOST_FRAMES = 5_000
 class Outbox:
     """Frames in order, each with the session it belongs to (`None`: the client's own).
 
-    `put` always queues (replays and answers are bounded by what asked for them), `offer` counts.
+    `put` always queues (replays and answers are bounded by what asked for them), `offer` counts
+    and leaves it to its caller to have them sent.
     """
 
     def __init__(self, *, most_bytes: int = MOST_BYTES, most_frames: int = MOST_FRAMES) -> None:
@@ -35,9 +36,12 @@ class Outbox:
         self._bytes += len(out.data)
         self._frames += 1
         self._queue.append((session_id, out))
-        if self._waiter is not None:
-            self.wake()
         return True
+
+    @property
+    def resting(self) -> bool:
+        """Whether all that was taken is sent and whoever takes waits for more."""
+        return self._waiter is not None and not self._waiter.done()
 
     def drop_sessions(self) -> set[str]:
         """Throw away what is queued of sessions; which ones those were."""
@@ -50,8 +54,12 @@ class Outbox:
         """Throw away what is queued of one session: it is left, or followed anew."""
         self._queue = deque(item for item in self._queue if item[0] != session_id)
 
+    def due(self) -> list[Out]:
+        """What `take` would give."""
+        return [out for _, out in self._queue]
+
     def take(self) -> list[Out]:
-        found = [out for _, out in self._queue]
+        found = self.due()
         self._queue.clear()
         self._bytes = self._frames = 0
         return found

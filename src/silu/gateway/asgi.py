@@ -165,7 +165,7 @@ class Gateway:
             many = RefusalError(503, "too_many_sockets", "Too many connections are open.")
             await _refuse_handshake(many, receive, send)
             return
-        await self.sockets.serve(principal, receive, send)
+        await self.sockets.serve(principal, scope, receive, send)
 
 
 class _Route(Route):

@@ -8,12 +8,14 @@ way, and the server negotiates nothing (`ws_per_message_deflate` is off).
 
 import struct
 from collections.abc import Iterator, Sequence
+from http import HTTPStatus
 from typing import Any
 
 from starlette.types import Message
 from uvicorn.protocols.utils import ClientDisconnected
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.exceptions import InvalidState
+from websockets.http11 import Request
 from websockets.protocol import State
 
 from silu.engine.api import Out
@@ -28,7 +30,27 @@ _FINAL_TEXT = 0x81
 """First byte of a whole text frame (RFC 6455, section 5.2)."""
 
 
+AT_ONCE = "silu.at_once"
+"""The connection's extension: its `write` is an `AtOnce`."""
+
+
 class FrameSocket(WebSocketsSansIOProtocol):
+    def handle_connect(self, event: Request) -> None:
+        super().handle_connect(event)
+        if self.response.status_code == HTTPStatus.SWITCHING_PROTOCOLS:
+            # The application is a task that has not begun yet.
+            known = self.scope.get("extensions") or {}
+            self.scope["extensions"] = {**known, AT_ONCE: {"write": self.write_at_once}}
+
+    def write_at_once(self, outs: Sequence[Out]) -> bool:
+        """Write frames where the page takes them without waiting; false: nothing was written."""
+        open_now = self.writable.is_set() and not self.disconnected
+        if not open_now or self.conn.state is not State.OPEN or not self.handshake_complete:
+            return False
+        for message in portions(outs):
+            self.transport.write(message["data"])
+        return True
+
     async def send(self, message: Any) -> None:
         if message["type"] != FRAMES:
             await super().send(message)

@@ -4,14 +4,14 @@ import asyncio
 import contextlib
 
 import msgspec
-from starlette.types import Receive, Send
+from starlette.types import Receive, Scope, Send
 
 from silu.app import App
 from silu.engine.api import HubClientApi
 from silu.gateway.auth import Principal
 from silu.gateway.commands import run_command
 from silu.gateway.dispatch import describe, parse
-from silu.gateway.socket import portions
+from silu.gateway.socket import AT_ONCE, portions
 from silu.gateway.tasks import ended
 from silu.types.assembly import wall_ms
 from silu.types.errors import UserError
@@ -50,9 +50,11 @@ class Sockets:
         """No more connections are taken for now."""
         return len(self._clients) >= MOST_SOCKETS
 
-    async def serve(self, principal: Principal, receive: Receive, send: Send) -> None:
+    async def serve(self, principal: Principal, scope: Scope, receive: Receive, send: Send) -> None:
         """Speak with one client until it goes away; its runs go on."""
         client = self._app.hub.client()
+        at_once = scope.get("extensions", {}).get(AT_ONCE)
+        client.at_once = None if at_once is None else at_once["write"]
         self._enter(client)
         try:
             await receive()
