@@ -83,6 +83,7 @@ class Hub:
         self._clients: set[HubClient] = set()
         self._list_clients: set[HubClient] = set()
         self._due: dict[HubClient, None] = {}
+        self._delivering = False
         self._touched: set[str] = set()
         self._list_task: asyncio.Task[None] | None = None
         store.listen(self._committed)
@@ -136,7 +137,10 @@ class Hub:
         if channel.ticked != self._tick:
             channel.ticked = self._tick
             channel.send(channel.encoded(data))
-            self.deliver()
+            if not self._delivering:
+                # What other sessions say in this turn of the loop goes out with it.
+                self._delivering = True
+                asyncio.get_running_loop().call_soon(self.deliver)
         else:
             if not channel.pending:
                 self._dirty.append(channel)
@@ -166,6 +170,7 @@ class Hub:
 
     def deliver(self) -> None:
         """Let go out what was offered since the last time: of several sessions together."""
+        self._delivering = False
         if not self._due:
             return
         due = list(self._due)
