@@ -6,11 +6,13 @@ import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { connect, opened } from './gateway'
 import { session, show } from './helpers'
 
+import CompareColumn from '@/components/chat/CompareColumn.vue'
 import TodoCard from '@/components/chat/TodoCard.vue'
 import TurnView from '@/components/chat/TurnView.vue'
 import type { Plan, Todo, Wait } from '@/generated/protocol'
 import { lineChanges } from '@/lib/plans'
-import { newBlock, newTurn, summarise, type Block, type SessionModel, type Turn } from '@/transport/model'
+import { useChat } from '@/stores/chat'
+import { newBlock, newSession, newTurn, summarise, type Block, type SessionModel, type Turn } from '@/transport/model'
 import { turnsOf } from '@/transport/history'
 
 beforeEach(() => {
@@ -196,6 +198,21 @@ describe('the plan', () => {
     expect(gateway.taken).toMatchObject([
       { type: 'approve_plan', data: { plan_id: 'p', revision: 2 } },
       { type: 'send', data: { text: 'Carry out the plan.' } },
+    ])
+  })
+
+  it('is carried out in the column of a comparison in which it was approved', async () => {
+    const made = turn([second()], { status: 'completed' })
+    const column = await show(CompareColumn, { name: 'A', sessionId: 's', turn: made }, 'en')
+    const gateway = await connect((command) => (command.type === 'send' ? { message_id: 'u' } : {}))
+    opened(Object.assign(newSession('other'), { n: 0, loaded: true }))
+    useChat().open.set('s', Object.assign(session(), { turns: [made], plan: PLAN }))
+    await flushPromises()
+    await column.get('.plan .button.primary').trigger('click')
+    await vi.waitUntil(() => gateway.taken.length === 2)
+    expect(gateway.taken.map(({ type, session: id }) => [type, id])).toEqual([
+      ['approve_plan', 's'],
+      ['send', 's'],
     ])
   })
 

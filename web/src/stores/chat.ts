@@ -153,10 +153,15 @@ export const useChat = defineStore('chat', () => {
     } catch (error) {
       return told(error)
     }
+    sendIn(model, text, attachments)
+    return true
+  }
+
+  /** Says something in a session that is there, the open one or a column of a comparison. */
+  function sendIn(model: SessionModel, text: string, attachments: Attachment[] = []): void {
     const item: Pending = { clientId: newId(), messageId: null, text, attachments, error: null }
     model.pending.push(item)
     void deliver(model, item)
-    return true
   }
 
   async function deliver(
@@ -279,6 +284,7 @@ export const useChat = defineStore('chat', () => {
     loadOlder,
     markRead,
     send,
+    sendIn,
     stop,
     setLevel,
     setModel,
