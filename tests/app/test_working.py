@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from silu.app import App
+from silu.app.changes import MOST_TEXT
 from silu.fakes import Call, answer, play
 from silu.fakes.script import Think
 from silu.types import api
@@ -231,3 +232,26 @@ async def test_the_sandbox_is_told_in_the_settings_and_can_be_switched_off(tmp_p
         assert (await app.settings_view()).sandbox_state in {"on", "missing"}
         off = await app.patch_settings(api.SettingsPatch(sandbox=False))
         assert (off.sandbox, off.sandbox_state) == (False, "off")
+
+
+async def test_a_file_of_the_workspace_can_be_read_and_nothing_outside_it(tmp_path: Path) -> None:
+    (tmp_path / "secret.txt").write_text("outside")
+    async with house(tmp_path / "home", play()) as app:
+        session = await app.create_session(api.SessionCreate(model=REF))
+        root = Path(session.workspace)
+        (root / "sub").mkdir(parents=True)
+        (root / "sub" / "诗.txt").write_text("床前明月光\n")
+        (root / "long.txt").write_text("x" * (MOST_TEXT + 10))
+        (root / "picture.png").write_bytes(b"\x89PNG\0\0")
+        (root / "way.txt").symlink_to(tmp_path / "secret.txt")
+        found = await app.file_text(session.id, "sub/../sub/诗.txt")
+        assert (found.path, found.text, found.truncated) == ("sub/诗.txt", "床前明月光\n", False)
+        long = await app.file_text(session.id, "long.txt")
+        assert (len(long.text), long.size, long.truncated) == (MOST_TEXT, MOST_TEXT + 10, True)
+        for path in ("../../../secret.txt", "/etc/passwd", "way.txt", "gone.txt", "sub", ".", "\0"):
+            with pytest.raises(UserError) as caught:
+                await app.file_text(session.id, path)
+            assert caught.value.code == "not_found"
+        with pytest.raises(UserError) as caught:
+            await app.file_text(session.id, "picture.png")
+        assert caught.value.code == "not_text"

@@ -44,7 +44,11 @@ def test_a_changed_file_is_shown_undone_and_redone(visit: Visitor, tmp_path: Pat
     expect(panel.get_by_role("heading", name="More salt.")).to_be_visible()
     panel.locator("summary").get_by_text("rye.md").click()
     expect(panel.get_by_role("region", name="Changes")).to_contain_text("Rest overnight.")
+    panel.get_by_role("button", name="Open", exact=True).click()
+    expect(panel.locator("pre")).to_have_text(AFTER)
     assert serious_findings(page) == []
+    panel.get_by_role("button", name="Close", exact=True).last.click()
+    expect(panel.locator("pre")).to_have_count(0)
     panel.get_by_role("button", name="Undo").click()
     expect(panel.get_by_text("undone", exact=True)).to_be_visible()
     until(lambda: recipe.read_text() == BEFORE)

@@ -1,12 +1,18 @@
 """What a session's runs did to files, and taking it back."""
 
 import asyncio
+import os
 from collections.abc import Callable
+from pathlib import Path
 
 from silu.app.base import Services
 from silu.tools import checkpoints as kept
+from silu.tools.paths import inside, open_inside
 from silu.types import api
-from silu.types.errors import UserError
+from silu.types.errors import ToolError, UserError
+
+MOST_TEXT = 512 * 1024
+"""Bytes of a file that a page shows."""
 
 
 class Changes(Services):
@@ -22,6 +28,14 @@ class Changes(Services):
         found = self.checkpoints(session_id)
         await self._close_ended(session_id, found)
         return api.ChangeList(runs=await asyncio.to_thread(_changes, found, run_id))
+
+    async def file_text(self, session_id: str, path: str) -> api.FileText:
+        """A text file of the session's workspace, as it is now.
+
+        `UserError` codes: `not_found` for what is missing, lies outside or is no file, `not_text`.
+        """
+        session = await self.store.session(session_id)
+        return await asyncio.to_thread(_text_of, Path(session.workspace), path)
 
     async def undo(self, session_id: str, *, run_id: str | None = None) -> api.Restored:
         """Put files back to what they were before a run: the newest that is not undone yet.
@@ -62,6 +76,20 @@ class Changes(Services):
         """A run that ended without its second picture (a crash, a failure) gets it now."""
         on = {run.run_id for run in await self.engine.list(session_id)}
         await asyncio.to_thread(_close, found, on)
+
+
+def _text_of(workspace: Path, path: str) -> api.FileText:
+    try:
+        place = inside(workspace, path)
+        with open(open_inside(workspace, place), "rb") as file:  # noqa: PTH123 - a descriptor
+            size = os.fstat(file.fileno()).st_size
+            data = file.read(MOST_TEXT)
+    except ToolError as error:
+        raise UserError(str(error), code="not_found", setting="path") from error
+    if b"\0" in data[:8_192]:
+        raise UserError(f"{place.as_posix()} is not text.", code="not_text", setting="path")
+    text = data.decode("utf-8", errors="replace")
+    return api.FileText(path=place.as_posix(), text=text, size=size, truncated=size > len(data))
 
 
 def _changes(found: kept.Checkpoints, run_id: str | None) -> list[api.RunChanges]:

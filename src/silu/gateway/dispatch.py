@@ -35,6 +35,7 @@ _STATUS_OF_CODE: dict[str, int] = {
     "unknown_mcp_server": 404,
     "unknown_agent": 404,
     "not_found": 404,
+    "not_text": 415,
     "running": 409,
     "nothing_to_undo": 409,
     "nothing_to_redo": 409,

@@ -282,6 +282,16 @@ class ChangeList(msgspec.Struct, kw_only=True):
     runs: list[RunChanges]
 
 
+class FileText(msgspec.Struct, kw_only=True):
+    """A text file of the workspace as it is now; `size` is in bytes, `truncated` when only its
+    beginning is here."""
+
+    path: str
+    text: str
+    size: int
+    truncated: bool
+
+
 class Restored(msgspec.Struct, kw_only=True):
     """What an undo or a redo did. `left` are files that were changed since and stay as they are."""
 

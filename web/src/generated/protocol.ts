@@ -449,6 +449,14 @@ export interface FileChange {
   diff: string
 }
 
+/** A text file of the workspace as it is now; `size` is in bytes, `truncated` when only its beginning is here. */
+export interface FileText {
+  path: string
+  text: string
+  size: number
+  truncated: boolean
+}
+
 export interface Health {
   status: "ok"
   version: string

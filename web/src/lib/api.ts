@@ -12,6 +12,7 @@ import type {
   EndpointReport,
   EndpointTry,
   ErrorInfo,
+  FileText,
   Learned,
   LearnedList,
   McpReport,
@@ -146,6 +147,8 @@ export const api = {
       'GET',
       `/search?q=${at(words)}${sessionId === undefined ? '' : `&session_id=${at(sessionId)}`}`,
     ),
+  file: (id: string, path: string) =>
+    call<FileText>('GET', `/sessions/${at(id)}/file?path=${at(path)}`),
   changes: (id: string) => call<ChangeList>('GET', `/sessions/${at(id)}/changes`),
   /** Without a run: the newest that is not undone, and for `redo` the oldest undone last. */
   undo: (id: string, runId: string | null) =>
