@@ -173,13 +173,15 @@ def test_an_answer_is_asked_for_again_and_stands_beside_the_first(visit: Visitor
     expect(rows.filter(has_text="Hello").first).to_be_visible()
 
 
-def test_an_attached_picture_and_file_are_seen_after_a_reload(visit: Visitor) -> None:
-    page = visit.page(visit.new_session(model=REF))
+def test_an_attached_file_is_seen_in_another_tab_and_after_a_reload(visit: Visitor) -> None:
+    context, path = visit.context(), visit.new_session(model=REF)
+    page, other = visit.page(path, context=context), visit.page(path, context=context)
     note = {"name": "notes.txt", "mimeType": "text/plain", "buffer": b"rye and water"}
     page.locator(".composer input[type=file]").set_input_files([note])
     expect(page.locator(".composer .attached")).to_contain_text("notes.txt")
     say(page, "See the notes")
     until_done(page)
-    expect(page.locator(".mine .attached")).to_contain_text("notes.txt")
+    for tab in (page, other):
+        expect(tab.locator(".mine .attached")).to_contain_text("notes.txt")
     page.reload()
     expect(page.locator(".mine .attached")).to_contain_text("notes.txt")

@@ -110,11 +110,21 @@ describe('text of a block', () => {
 describe('facts', () => {
   it('are applied once and in order; a hole asks for what is missing', () => {
     const model = session()
-    const added = { message_id: 'u1', role: 'user' as const, text: 'hi' }
+    const added = { message_id: 'u1', role: 'user' as const, text: 'hi', attachments: [] }
     expect(applyFact(model, fact('message_added', 1, added))).toBe('done')
     expect(applyFact(model, fact('message_added', 1, added))).toBe('ignored')
     expect(applyFact(model, fact('mode_update', 3, { mode: 'plan' }))).toBe('resume')
     expect([model.n, model.mode, model.turns.length]).toEqual([1, 'build', 1])
+  })
+
+  it('bring the pictures and files of a message that another page sent', () => {
+    const model = session()
+    const note = { kind: 'file' as const, name: 'n.txt', sha256: 'ab', media_type: 'text/plain', size: 3 }
+    const said = { message_id: 'u1', role: 'user' as const, text: 'hi' }
+    applyFact(model, fact('message_added', 1, { ...said, attachments: [note] }))
+    expect(model.turns[0]?.user?.attachments).toEqual([
+      { kind: 'file', name: 'n.txt', sha256: 'ab', mediaType: 'text/plain', size: 3 },
+    ])
   })
 
   it('end a thought at the first answer, by the server’s clock', () => {
@@ -179,7 +189,7 @@ describe('facts', () => {
   it('bring a message that was sent in another tab, and take back the one sent here', () => {
     const model = session()
     model.pending.push({ clientId: 'c', messageId: 'u1', text: 'hi', attachments: [], error: null })
-    applyFact(model, fact('message_added', 1, { message_id: 'u1', role: 'user', text: 'hi' }))
+    applyFact(model, fact('message_added', 1, { message_id: 'u1', role: 'user', text: 'hi', attachments: [] }))
     expect(model.pending).toEqual([])
     expect(model.turns.map((turn) => turn.user?.text)).toEqual(['hi'])
     const level = { requested: 'default', effective: 'high', source: 'model', notes: [] }
@@ -192,7 +202,7 @@ describe('facts', () => {
   it('take back what was sent here even before it is acknowledged', () => {
     const model = session()
     model.pending.push({ clientId: 'c', messageId: null, text: 'hi', attachments: [], error: null })
-    applyFact(model, fact('message_added', 1, { message_id: 'u1', role: 'user', text: 'hi' }))
+    applyFact(model, fact('message_added', 1, { message_id: 'u1', role: 'user', text: 'hi', attachments: [] }))
     expect(model.pending).toEqual([])
   })
 
@@ -207,10 +217,10 @@ describe('facts', () => {
     const model = session()
     const level = { requested: 'low', effective: 'low', source: 'session' as const, notes: [] }
     const begun = { level, model: 'a/b', mode: 'build', user_message_id: 'u' } as const
-    applyFact(model, fact('message_added', 1, { message_id: 'u', role: 'user', text: 'go' }))
+    applyFact(model, fact('message_added', 1, { message_id: 'u', role: 'user', text: 'go', attachments: [] }))
     applyFact(model, fact('run_start', 2, begun))
     applyDelta(model, delta('content', 0, 'first'))
-    applyFact(model, fact('message_added', 3, { message_id: 'u2', role: 'user', text: 'also' }))
+    applyFact(model, fact('message_added', 3, { message_id: 'u2', role: 'user', text: 'also', attachments: [] }))
     applyDelta(model, delta('content', 0, 'second', { message_id: 'm2', block_id: 'b2' }))
     expect(model.turns.map((turn) => [turn.user?.text, [...blocksOf(turn)].map((b) => b.text)])).toEqual([
       ['go', ['first']],

@@ -6,7 +6,7 @@ from typing import Any, Literal
 import msgspec
 import sqlalchemy as sa
 
-from silu.store import children, deltas, log, messages, misc, schema
+from silu.store import children, deltas, log, messages, misc, schema, views
 from silu.store.api import Asked, NewRun, Run, RunRef, RunState, StaleRunError
 from silu.store.ids import new_id
 from silu.store.sql import Tx
@@ -116,7 +116,12 @@ def _begin(tx: Tx, row: sa.Row[Any]) -> None:
     messages.put(tx, row.session_id, message, run_id=row.id)
     tx.execute(sa.update(_r).where(_r.c.id == row.id).values(input=None))
     messages.note_last(tx, row.session_id, message)
-    added = MessageAdded(message_id=message.id, role="user", text=text_of(message))
+    added = MessageAdded(
+        message_id=message.id,
+        role="user",
+        text=text_of(message),
+        attachments=views.attached(message),
+    )
     log.append(tx, row.session_id, row.id, [added])
 
 

@@ -7,11 +7,13 @@ import msgspec
 
 from silu.store.codec import unpack_parts
 from silu.store.escaping import unescape
+from silu.types.facts import Attached
 from silu.types.frames import MessageView, Segment
 from silu.types.own_tools import asked_of
 from silu.types.parts import (
     FilePart,
     ImagePart,
+    Message,
     NoticePart,
     Part,
     ServerToolPart,
@@ -147,12 +149,31 @@ def _named(part: Part) -> Segment:
             return Segment(type="unknown", id=part.id)
 
 
+def attached(message: Message) -> list[Attached]:
+    """The pictures and files that go with a message, as other pages are told of them."""
+    return [
+        Attached(
+            kind="file" if isinstance(part, FilePart) else "image",
+            name=_name_of(part) or "",
+            sha256=part.blob.sha256,
+            media_type=part.media_type,
+            size=part.blob.size,
+        )
+        for part in message.parts
+        if isinstance(part, ImagePart | FilePart) and part.blob is not None
+    ]
+
+
+def _name_of(part: ImagePart | FilePart) -> str | None:
+    own = part.name if isinstance(part, FilePart) else None
+    return own or (part.blob.name if part.blob else None)
+
+
 def _attachment(part: ImagePart | FilePart) -> Segment:
-    name = part.name if isinstance(part, FilePart) else None
     return Segment(
         type="file" if isinstance(part, FilePart) else "image",
         id=part.id,
-        name=name or (part.blob.name if part.blob else None),
+        name=_name_of(part),
         result_ref=part.blob.sha256 if part.blob else None,
         data={"media_type": part.media_type, "url": getattr(part, "url", None)},
     )

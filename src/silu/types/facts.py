@@ -294,12 +294,23 @@ class Notice(msgspec.Struct, kw_only=True):
     params: dict[str, Any] = {}
 
 
+class Attached(msgspec.Struct, frozen=True, kw_only=True):
+    """A picture or file that goes with a message; its bytes are a blob."""
+
+    kind: Literal["image", "file"]
+    name: str
+    sha256: str
+    media_type: str
+    size: int
+
+
 class MessageAdded(msgspec.Struct, kw_only=True):
     """A message became part of the history (the person's own, for other tabs)."""
 
     message_id: str
     role: Literal["user", "assistant", "tool", "system"]
     text: str
+    attachments: list[Attached] = []
 
 
 class SessionUpdate(msgspec.Struct, kw_only=True):

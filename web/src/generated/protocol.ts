@@ -121,6 +121,15 @@ export interface ApprovePlanCommand {
   data: ApprovePlan
 }
 
+/** A picture or file that goes with a message; its bytes are a blob. */
+export interface Attached {
+  kind: "file" | "image"
+  name: string
+  sha256: string
+  media_type: string
+  size: number
+}
+
 /** Bytes kept outside the message, named by their sha256 (hex); `size` in bytes. */
 export interface BlobRef {
   sha256: string
@@ -604,6 +613,7 @@ export interface MessageAdded {
   message_id: string
   role: "assistant" | "system" | "tool" | "user"
   text: string
+  attachments: Array<Attached>
 }
 
 /** A message became part of the history (the person's own, for other tabs). */

@@ -26,7 +26,7 @@ import {
   turnOfRun,
 } from './turns'
 
-import type { TokenCount } from '@/generated/protocol'
+import type { MessageAdded, TokenCount } from '@/generated/protocol'
 import { codePoints, dropCodePoints } from '@/lib/text'
 
 /** `resume`: text or facts are missing; subscribe again from what is known. */
@@ -258,9 +258,17 @@ function markDone(turn: Turn, frame: DoneFrame): void {
 export function addUser(
   model: SessionModel,
   runId: string | null,
-  data: { message_id: string; text: string },
+  data: Pick<MessageAdded, 'message_id' | 'text'> & Partial<MessageAdded>,
 ): void {
-  const attachments = takePending(model, data)?.attachments ?? []
+  takePending(model, data)
+  // Logs written by earlier versions do not tell of them.
+  const attachments = (data.attachments ?? []).map(({ kind, name, sha256, media_type: mediaType, size }) => ({
+    kind,
+    name,
+    sha256,
+    mediaType,
+    size,
+  }))
   const known = model.turns.findLast((turn) => turn.user?.id === data.message_id)
   if (known) return
   const said = { id: data.message_id, text: data.text, attachments }
