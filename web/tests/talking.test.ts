@@ -1,5 +1,5 @@
 // What the person does with an answer and with the message they write.
-import { enableAutoUnmount } from '@vue/test-utils'
+import { enableAutoUnmount, mount } from '@vue/test-utils'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 
 import { connect, opened, settle, type Gateway } from './gateway'
@@ -7,10 +7,12 @@ import { session, show } from './helpers'
 
 import ThinkingBlock from '@/components/chat/ThinkingBlock.vue'
 import TurnView from '@/components/chat/TurnView.vue'
+import UserBubble from '@/components/chat/UserBubble.vue'
 import Composer from '@/components/composer/Composer.vue'
 import ModelList from '@/components/composer/ModelList.vue'
 import QueueList from '@/components/composer/QueueList.vue'
 import type { ModelInfo } from '@/generated/protocol'
+import { i18n } from '@/i18n'
 import { useChat } from '@/stores/chat'
 import { useModels } from '@/stores/models'
 import { usePrefs } from '@/stores/prefs'
@@ -125,6 +127,19 @@ describe('asking again', () => {
 })
 
 describe('a message of the person', () => {
+  it('keeps what is being written into it while it is out of the list', async () => {
+    const props = { id: 'u', text: 'Why?', attachments: [], editable: true }
+    const first = await show(UserBubble, props, 'en')
+    await first.get('[aria-label="Edit and ask again"]').trigger('click')
+    await first.get('.edit textarea').setValue('Why not')
+    first.unmount()
+    const again = mount(UserBubble, { props, global: { plugins: [i18n] } })
+    expect((again.get('.edit textarea').element as HTMLTextAreaElement).value).toBe('Why not')
+    await again.get('.edit').trigger('keydown', { key: 'Escape' })
+    expect(again.find('.edit').exists()).toBe(false)
+    expect(again.get('.bubble').text()).toBe('Why?')
+  })
+
   it('is edited in place and asked again in a branch', async () => {
     const { view, gateway } = await stage(answered())
     await press('Edit and ask again')

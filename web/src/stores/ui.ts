@@ -38,6 +38,8 @@ export const useUi = defineStore('ui', () => {
   const find = ref(false)
   /** The conversation that is to be saved as a file. */
   const exporting = ref<string | null>(null)
+  /** Messages that are being edited: their words so far, by the message's id. */
+  const edits = ref(new Map<string, string>())
   const toasts = ref<Toast[]>([])
   let nextToast = 1
 
@@ -77,6 +79,7 @@ export const useUi = defineStore('ui', () => {
     keys,
     find,
     exporting,
+    edits,
     toasts,
     openSettings,
     openUsage,
