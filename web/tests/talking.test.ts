@@ -274,7 +274,13 @@ describe('while a run is on', () => {
 })
 
 function info(ref: string, capability: Partial<ModelInfo['capability']> = {}): ModelInfo {
-  const known = { thinking: 'supported', thinking_levels: [], images: 'supported', tools: 'supported' }
+  const known = {
+    thinking: 'supported',
+    thinking_levels: [],
+    images: 'supported',
+    tools: 'supported',
+    own_tools: [],
+  }
   return {
     ref,
     vendor: ref.slice(0, 1),
@@ -294,7 +300,7 @@ describe('the list of models', () => {
     await settle()
     const names = () => view.findAll('[role=option] .name').map((node) => node.text())
     expect(names()).toEqual(['one', 'two'])
-    expect(view.findAll('.hint')[1]?.text()).toBe('thinks · images · no tools · 8.0K')
+    expect(view.findAll('.hint')[1]?.text()).toMatch(/^thinks\s*images\s*no tools · 8.0K$/)
     await view.findAll('.star')[1]?.trigger('click')
     expect(names()).toEqual(['two', 'one'])
     expect(usePrefs().favourites).toEqual(['b/two'])

@@ -130,6 +130,8 @@ export default {
     none: 'No model was found.',
     thinks: 'thinks',
     images: 'images',
+    documents: 'PDF files',
+    searches: 'web search by its vendor',
     local: 'local',
     refresh: 'Look again',
     add: 'Add a key or an endpoint…',

@@ -132,6 +132,8 @@ const texts: Texts = {
     none: '没有找到模型。',
     thinks: '思考',
     images: '图片',
+    documents: 'PDF 文件',
+    searches: '厂商网页搜索',
     local: '本机',
     refresh: '重新查找',
     add: '添加密钥或接口…',
