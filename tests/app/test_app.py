@@ -154,3 +154,10 @@ async def test_a_folder_can_be_chosen_until_a_tool_has_used_it(app: App, tmp_pat
     with pytest.raises(UserError) as locked:
         await app.patch_session(session.id, api.SessionPatch(workspace=str(root)))
     assert locked.value.code == "workspace_locked"
+
+
+async def test_a_workspace_that_stops_is_not_ready_for_a_turn(app: App) -> None:
+    assert (await app.ready()).ready
+    await app.engine.stop(grace=0.1)
+    told = await app.ready()
+    assert (told.ready, told.checks["engine"]) == (False, "stopping")

@@ -210,7 +210,7 @@ async def test_health_and_readiness_are_told(demo: Workspace) -> None:
         assert (await web("GET", "/health"))["status"] == "ok"
         ready = await web("GET", "/ready")
         assert ready["ready"]
-        assert set(ready["checks"]) == {"store", "models"}
+        assert ready["checks"] == {"store": "ok", "models": "ok", "engine": "ok"}
 
 
 async def test_pages_of_messages_join_without_gap_or_repeat(workspace: Workspace) -> None:

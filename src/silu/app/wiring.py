@@ -97,9 +97,9 @@ class App(Sessions, Turns, Models, Spending, Preferences, Access):
 
     async def ready(self) -> api.Ready:
         """Whether a turn could run now."""
-        checks = {"store": "ok", "models": "ok"}
+        checks = {"store": "ok", "models": "ok", "engine": self.engine.condition()}
         try:
             await self.store.list_sessions(limit=1)
         except UserError as exc:
             checks["store"] = str(exc)
-        return api.Ready(ready=checks["store"] == "ok", checks=checks)
+        return api.Ready(ready=all(word == "ok" for word in checks.values()), checks=checks)

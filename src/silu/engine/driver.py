@@ -70,6 +70,11 @@ class Driver:
         self._active: dict[str, _Active] = {}
         self._over: dict[str, asyncio.Event] = {}
 
+    def condition(self) -> str:
+        if self.stopping:
+            return "stopping"
+        return "waiting for the database" if self._flusher.behind() else "ok"
+
     async def stop(self, grace: float) -> None:
         """Let running turns end within `grace` seconds, put the rest down, keep all text."""
         self.stopping = True

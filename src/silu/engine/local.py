@@ -71,6 +71,10 @@ class LocalEngine:
         put down, and the next process goes on after its last finished step."""
         await self._driver.stop(grace)
 
+    def condition(self) -> str:
+        """`ok`, or why a turn that begins now would not get anywhere."""
+        return self._driver.condition()
+
     # ----------------------------------------------------------------- the port's three
 
     async def submit(self, run_id: str) -> bool:
