@@ -255,3 +255,19 @@ async def test_a_file_of_the_workspace_can_be_read_and_nothing_outside_it(tmp_pa
         with pytest.raises(UserError) as caught:
             await app.file_text(session.id, "picture.png")
         assert caught.value.code == "not_text"
+
+
+async def test_the_record_tells_who_approved_which_revision_of_a_plan(tmp_path: Path) -> None:
+    plan = Call("plan", {"goal": "Bake", "steps": [{"text": "mix"}]})
+    async with house(tmp_path, play(answer(plan), answer("Here it is."))) as app:
+        session = await app.create_session(api.SessionCreate(model=REF, mode="plan"))
+        await app.engine.wait(await say(app, session.id, "Plan it"))
+        draft = (await app.session(session.id)).plan
+        assert draft is not None
+        approved = f.ApprovePlan(client_id=cid(), plan_id=draft.plan_id, revision=1)
+        await app.approve_plan(session.id, approved, by="owner (cookie)")
+        await app.approve_plan(session.id, approved, by="owner (cookie)")
+        (record,) = (await app.approvals(session_id=session.id)).approvals
+        assert (record.tool, record.decision, record.by) == ("plan", "allow", "owner (cookie)")
+        assert '"revision":1' in record.arguments
+        assert (await app.session(session.id)).waits == []

@@ -64,9 +64,11 @@ class Turns(WrittenOnes):
             session_id, command.question_id, command.answer, client_id=command.client_id
         )
 
-    async def approve_plan(self, session_id: str, command: f.ApprovePlan) -> None:
+    async def approve_plan(
+        self, session_id: str, command: f.ApprovePlan, *, by: str | None = None
+    ) -> None:
         await self.engine.approve_plan(
-            session_id, command.plan_id, command.revision, client_id=command.client_id
+            session_id, command.plan_id, command.revision, by=by, client_id=command.client_id
         )
 
     async def compact(self, session_id: str, command: f.Compact) -> None:

@@ -244,15 +244,21 @@ class LocalEngine:
         )
 
     async def approve_plan(
-        self, session_id: str, plan_id: str, revision: int, *, client_id: str | None = None
+        self,
+        session_id: str,
+        plan_id: str,
+        revision: int,
+        *,
+        by: str | None = None,
+        client_id: str | None = None,
     ) -> None:
-        """The draft comes into force and build mode with it, also inside a running turn.
-        `UserError` code `stale_plan`."""
+        """The draft comes into force and build mode with it, also inside a running turn; `by`
+        says who approved it, for the record. `UserError` code `stale_plan`."""
         await self._store.command(
             client_id,
             "approve_plan",
             session_id,
-            lambda tx: ops.approve_plan(tx, session_id, plan_id, revision),
+            lambda tx: ops.approve_plan(tx, session_id, plan_id, revision, by=by),
         )
         if (control := self._driver.control(session_id)) is not None:
             control.set_mode("build")

@@ -8,7 +8,7 @@ from silu.agent.control import plan_update
 from silu.agent.plan import Plans
 from silu.agent.ports import ChildWish, Edits
 from silu.agent.skills import close
-from silu.store import children, log, messages, plans, recover, runs, sessions, todos, turns
+from silu.store import audit, children, log, messages, plans, recover, runs, sessions, todos, turns
 from silu.store.api import Asked, ChildRow, NewRun, NewSession, RunRef
 from silu.store.ids import new_id
 from silu.store.sql import Tx
@@ -162,7 +162,7 @@ def resolve_wait(
     return runs.parked_on(tx, wait_id)
 
 
-def approve_plan(tx: Tx, session_id: str, plan_id: str, revision: int) -> None:
+def approve_plan(tx: Tx, session_id: str, plan_id: str, revision: int, *, by: str | None) -> None:
     """The person's approval: the draft comes into force and the session goes to build mode.
 
     `UserError` code `stale_plan` when that revision is not the draft that is up for approval.
@@ -175,6 +175,7 @@ def approve_plan(tx: Tx, session_id: str, plan_id: str, revision: int) -> None:
     todos.replace(tx, session_id, kept.todos, by="person", run_id=None)
     log.append(tx, session_id, None, [plan_update(plan), todos.update_of(kept.todos)])
     sessions.set_mode(tx, session_id, "build")
+    audit.plan_approved(tx, session_id, plan, by=by)
 
 
 def edits(tx: Tx, session_id: str) -> Edits:

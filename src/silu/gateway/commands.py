@@ -59,6 +59,8 @@ async def _in_session(
             return {"taken": await app.answer_now(session_id, command)}
         case f.Approve():
             await app.approve(session_id, command, by=by)
+        case f.ApprovePlan():
+            await app.approve_plan(session_id, command, by=by)
         case _:
             await _change(app, session_id, command)
     return {}
@@ -84,8 +86,6 @@ async def _change(app: App, session_id: str, command: msgspec.Struct) -> None:
             await app.set_mode(session_id, command)
         case f.AnswerQuestion():
             await app.answer_question(session_id, command)
-        case f.ApprovePlan():
-            await app.approve_plan(session_id, command)
         case f.TodoEdit():
             await app.todo_edit(session_id, command)
         case f.QueueEdit():
