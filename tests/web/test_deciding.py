@@ -185,3 +185,55 @@ def test_an_attached_file_is_seen_in_another_tab_and_after_a_reload(visit: Visit
         expect(tab.locator(".mine .attached")).to_contain_text("notes.txt")
     page.reload()
     expect(page.locator(".mine .attached")).to_contain_text("notes.txt")
+
+
+_DROP = """(name) => {
+  const data = new DataTransfer()
+  data.items.add(new File(['rye and water'], name, { type: 'text/plain' }))
+  const target = document.querySelector('.composer')
+  const how = { dataTransfer: data, bubbles: true, cancelable: true }
+  for (const kind of ['dragenter', 'dragover', 'drop']) {
+    target.dispatchEvent(new DragEvent(kind, how))
+  }
+}"""
+
+
+def test_a_file_is_dropped_onto_the_composer_and_another_one_pasted(visit: Visitor) -> None:
+    page = visit.page(visit.new_session(model=REF))
+    page.evaluate(_DROP, "dropped.txt")
+    attached = page.locator(".composer .attached")
+    expect(attached).to_contain_text("dropped.txt")
+    page.evaluate(
+        """() => {
+          const data = new DataTransfer()
+          data.items.add(new File(['x'], 'pasted.txt', { type: 'text/plain' }))
+          document.querySelector('#composer-field').dispatchEvent(
+            new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }),
+          )
+        }"""
+    )
+    expect(attached).to_contain_text("pasted.txt")
+    say(page, "See both")
+    until_done(page)
+    expect(page.locator(".mine .attached")).to_contain_text("dropped.txt")
+    expect(page.locator(".mine .attached")).to_contain_text("pasted.txt")
+
+
+_LOOK = """(state) => {
+  const how = { get: () => state, configurable: true }
+  Object.defineProperty(document, 'visibilityState', how)
+  document.dispatchEvent(new Event('visibilitychange'))
+}"""
+"""Headless pages are always seen: this is what a page is told when its tab is left."""
+
+
+def test_a_run_that_waits_while_nobody_looks_marks_the_title(visit: Visitor) -> None:
+    path = visit.new_session(model=REF, title="Bread")
+    page = visit.page(path)
+    page.evaluate(_LOOK, "hidden")
+    use(page, "ask_user", question="Rye or wheat?", choices=["rye", "wheat"])
+    page.wait_for_function("() => document.title.startsWith('◆ ')")
+    page.evaluate(_LOOK, "visible")
+    page.wait_for_function("() => !document.title.startsWith('◆ ')")
+    page.get_by_role("button", name="rye", exact=True).click()
+    until_done(page)
