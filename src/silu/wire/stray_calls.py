@@ -16,7 +16,7 @@ _MARK = re.compile(
 )
 _HERMES = re.compile(r"<tool_call>\s*(\{.*?\})\s*</tool_call>", re.S)
 _XML = re.compile(r"<function=([\w.-]+)>(.*?)</function>", re.S)
-_KIMI = re.compile(
+_BEGIN_END = re.compile(
     r"<\|tool_call_begin\|>\s*(?:functions\.)?([\w.-]+?)(?::\d+)?\s*"
     r"<\|tool_call_argument_begin\|>(.*?)<\|tool_call_end\|>",
     re.S,
@@ -56,7 +56,7 @@ def stray_calls(text: str) -> list[StrayCall]:
     for match in _XML.finditer(text):
         values = {name: _value(given) for name, given in _PARAMETER.findall(match[2])}
         found.append((match.start(), StrayCall(name=match[1], arguments=json_text(values))))
-    for form in (_KIMI, _HARMONY):
+    for form in (_BEGIN_END, _HARMONY):
         found += [
             (match.start(), StrayCall(name=match[1], arguments=match[2].strip()))
             for match in form.finditer(text)
