@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from silu.fakes import answer, play
-from silu.fakes.script import Think
+from silu.fakes.script import Call, Think
 from silu.store.spending import Wanted
 from silu.types import api
 from silu.types.errors import UserError
@@ -35,3 +35,16 @@ async def test_the_parts_of_the_context_make_up_what_the_meter_shows(tmp_path: P
         assert (used.total.calls, used.rows[0].key) == (2, session.id)
         with pytest.raises(UserError, match="no session"):
             await app.usage(Wanted(session_id="s_none"))
+
+
+async def test_the_thoughts_that_went_back_with_a_call_are_told(tmp_path: Path) -> None:
+    script = play(answer(Think("look first"), Call("todo", {})), answer("Done."))
+    async with house(tmp_path, script) as app:
+        session = await app.create_session(api.SessionCreate(model=REF, level="high"))
+        await app.engine.wait(await say(app, session.id, "go"))
+        first, second = sorted((await app.calls(session.id)).calls, key=lambda call: call.step)
+        assert (await app.echoed(session.id, first.id)).thoughts == []
+        (back,) = (await app.echoed(session.id, second.id)).thoughts
+        assert (back.chars, back.sealed) == (len("look first"), False)
+        with pytest.raises(UserError, match="no such call"):
+            await app.echoed(session.id, "c_none")

@@ -94,6 +94,10 @@ def test_the_inspector_shows_what_was_asked_and_the_bytes_that_were_sent(
     expect(drawer).to_contain_text("Medium")
     drawer.get_by_text("Bytes sent").first.click()
     expect(drawer.locator("pre").nth(1)).to_contain_text("Hello")
+    # The last of the demo's calls has the thoughts of those before it.
+    expect(drawer).to_contain_text(re.compile(r"Sent back.*2 thoughts: \d+ characters", re.DOTALL))
+    drawer.locator("summary").filter(has_text="Call 1").first.click()
+    expect(drawer).to_contain_text("No thought went back with this call.")
 
 
 def test_a_phone_shows_everything_without_scrolling_sideways(visit: Visitor) -> None:

@@ -7,7 +7,7 @@ import msgspec
 
 from silu.agent.accounting import estimate_tokens
 from silu.agent.todo import NAME as TODO
-from silu.types.parts import Message, NoticePart, ThinkingPart, ToolResultPart
+from silu.types.parts import Message, NoticePart, ThinkingPart, ToolCallPart, ToolResultPart
 
 
 class Filling(msgspec.Struct, frozen=True, kw_only=True):
@@ -39,6 +39,36 @@ def filling(
     told = {name: round(size * share) for name, size in parts.items()}
     rest = round(whole * share) - sum(told.values())
     return Filling(**told, history=max(0, rest))
+
+
+class Echoed(msgspec.Struct, frozen=True, kw_only=True):
+    """A thought that went back with a request: `chars` code points of its text, 0 where none did,
+    and whether opaque data of it went along (`sealed`)."""
+
+    message_id: str
+    part_id: str
+    chars: int
+    sealed: bool
+
+
+def echoed(body: bytes, messages: Sequence[Message]) -> list[Echoed]:
+    """The thoughts of the history that are found in the bytes of a request, oldest first. A seal
+    may hang on the call a thought led to instead."""
+    found: list[Echoed] = []
+    for message in messages:
+        for part in message.parts:
+            if not isinstance(part, ThinkingPart | ToolCallPart):
+                continue
+            text = part.text if isinstance(part, ThinkingPart) else ""
+            own = msgspec.json.encode(text)
+            kept = [item.data.encode() for item in message.continuity if item.part == part.id]
+            sealed = any(data not in (own, b"null", b'""') and data in body for data in kept)
+            shown = bool(text) and own in body
+            if sealed or shown:
+                chars = len(text) if shown else 0
+                one = Echoed(message_id=message.id, part_id=part.id, chars=chars, sealed=sealed)
+                found.append(one)
+    return found
 
 
 def _sent(body: bytes, texts: Iterable[bytes]) -> int:

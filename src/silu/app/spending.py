@@ -4,9 +4,11 @@ import asyncio
 
 import msgspec
 
-from silu.agent.filling import filling
+from silu.agent.filling import echoed, filling
 from silu.app.base import Services
 from silu.store.spending import Wanted
+from silu.types import api
+from silu.types.errors import UserError
 from silu.types.spending import ContextReport, UsageReport
 
 
@@ -18,6 +20,18 @@ class Spending(Services):
         if wanted.session_id is not None:
             await self.store.session(wanted.session_id)
         return await self.store.usage(wanted)
+
+    async def echoed(self, session_id: str, call_id: str) -> api.EchoList:
+        """Which thoughts went back with a call, by the bytes that were sent. `UserError` code
+        `unknown_call`."""
+        calls = await self.store.calls(session_id)
+        call = next((one for one in calls if one.id == call_id), None)
+        if call is None:
+            raise UserError("There is no such call in this session.", code="unknown_call")
+        history = await self.store.history(session_id)
+        found = await asyncio.to_thread(echoed, call.body.encode(), history)
+        views = [api.EchoView(**msgspec.structs.asdict(one)) for one in found]
+        return api.EchoList(thoughts=views)
 
     async def context(self, session_id: str) -> ContextReport:
         """The last request's tokens and what they went to."""

@@ -81,6 +81,10 @@ async def _messages(app: App, call: Call) -> MessagePage:
     )
 
 
+async def _echoed(app: App, call: Call) -> api.EchoList:
+    return await app.echoed(call.path["session_id"], call.path["call_id"])
+
+
 async def _calls(app: App, call: Call) -> api.CallList:
     return await app.calls(call.path["session_id"], run_id=call.query.get("run_id"))
 
@@ -233,6 +237,13 @@ OPERATIONS: tuple[Operation, ...] = (
         _calls,
         api.CallList,
         query=(Parameter("run_id", "string", "Only those of this run."),),
+    ),
+    route(
+        "GET",
+        f"{_SESSION}/calls/{{call_id}}/echoed",
+        "The thoughts that went back to their vendor with a call, by the bytes sent.",
+        _echoed,
+        api.EchoList,
     ),
     route(
         "GET",

@@ -328,6 +328,22 @@ class CallView(msgspec.Struct, kw_only=True):
     cost: float | None
 
 
+class EchoView(msgspec.Struct, kw_only=True):
+    """A thought that went back to its vendor with a call: `chars` code points of its text, and
+    whether opaque data of it went along (`sealed`)."""
+
+    message_id: str
+    part_id: str
+    chars: int
+    sealed: bool
+
+
+class EchoList(msgspec.Struct, kw_only=True):
+    """The thoughts that are found in the bytes a call sent, oldest first."""
+
+    thoughts: list[EchoView]
+
+
 class CallList(msgspec.Struct, kw_only=True):
     calls: list[CallView]
 

@@ -360,6 +360,19 @@ export interface DoneFrame {
   data: Done
 }
 
+/** The thoughts that are found in the bytes a call sent, oldest first. */
+export interface EchoList {
+  thoughts: Array<EchoView>
+}
+
+/** A thought that went back to its vendor with a call: `chars` code points of its text, and whether opaque data of it went along (`sealed`). */
+export interface EchoView {
+  message_id: string
+  part_id: string
+  chars: number
+  sealed: boolean
+}
+
 export interface Edit {
   client_id: string
   message_id: string

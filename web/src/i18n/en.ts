@@ -357,6 +357,10 @@ export default {
     firstText: 'first answer',
     total: 'total',
     tokens: 'Tokens',
+    echoed: 'Sent back',
+    echoedNone: 'No thought went back with this call.',
+    echoedSome:
+      'no thoughts | one thought: {chars} characters, {sealed} sealed | {n} thoughts: {chars} characters, {sealed} sealed',
     dropped: 'Not sent',
     body: 'Bytes sent',
     headers: 'Headers',

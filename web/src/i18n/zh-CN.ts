@@ -358,6 +358,10 @@ const texts: Texts = {
     firstText: '首个回答',
     total: '总计',
     tokens: 'Token',
+    echoed: '已送回',
+    echoedNone: '此次调用没有送回思考。',
+    echoedSome:
+      '没有思考 | 1 段思考：{chars} 字，{sealed} 段密封 | {n} 段思考：{chars} 字，{sealed} 段密封',
     dropped: '未发送',
     body: '发送内容',
     headers: '请求头',

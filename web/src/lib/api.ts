@@ -11,6 +11,7 @@ import type {
   EndpointList,
   EndpointReport,
   EndpointTry,
+  EchoList,
   ErrorInfo,
   FileText,
   Learned,
@@ -147,6 +148,8 @@ export const api = {
       'GET',
       `/search?q=${at(words)}${sessionId === undefined ? '' : `&session_id=${at(sessionId)}`}`,
     ),
+  echoed: (id: string, callId: string) =>
+    call<EchoList>('GET', `/sessions/${at(id)}/calls/${at(callId)}/echoed`),
   file: (id: string, path: string) =>
     call<FileText>('GET', `/sessions/${at(id)}/file?path=${at(path)}`),
   changes: (id: string) => call<ChangeList>('GET', `/sessions/${at(id)}/changes`),
