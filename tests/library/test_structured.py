@@ -163,6 +163,15 @@ async def test_a_failed_call_is_told_as_it_is(tmp_path: Path) -> None:
     assert caught.value.failure.kind == "unreachable"
 
 
+async def test_a_refused_call_is_told_as_it_is_and_not_repaired(tmp_path: Path) -> None:
+    async with at(tmp_path, "deepseek-v4-pro", answer("prose")) as (client, fake):
+        fake.key = "another-key"
+        with pytest.raises(silu.VendorError) as caught:
+            await client.structured("v/deepseek-v4-pro", "A bread?", output=Bread)
+    assert caught.value.failure.kind == "auth"
+    assert len(fake.bodies) == 1
+
+
 @pytest.mark.parametrize("output", [int, list[int], {"type": "array"}], ids=str)
 async def test_a_shape_that_is_no_object_is_refused_before_any_call(
     tmp_path: Path, output: Any
